@@ -1,0 +1,13 @@
+import type { BackendId } from '#server/backends/definitions/index.ts'
+import type { DriverFactories } from './driver.ts'
+import { type IpsetDeps, ipsetDriver } from './ipset.ts'
+import { type ScriptDeps, scriptDriver } from './script.ts'
+
+/** Every kind of enforcement point, by the id of its definition on the server: a missing one does not compile. */
+export const createDrivers = (deps: {
+  ipset: IpsetDeps
+  script: ScriptDeps
+}): DriverFactories<BackendId> => ({
+  ipset: (target) => ipsetDriver(deps.ipset, target),
+  script: (target) => scriptDriver(deps.script, target),
+})

@@ -1,0 +1,277 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type DesiredEntry, desiredEntry, type EntryPlan, planEntry } from './access.ts'
+import { heldAddresses, moveAddress, settleAddresses } from './address-move.ts'
+import { bucketVerdict, closesAt } from './journal.ts'
+import { history } from './testing/histories.ts'
+import { type Rules, realRules } from './testing/rules.ts'
+import { liveThrough } from './testing/simulation.ts'
+
+const seed = 4
+const numRuns = 4_000
+
+type Mutant = { fault: string; rules: Partial<Rules> }
+
+const withOpen = (
+  change: (
+    open: Extract<DesiredEntry, { desired: 'open' }>,
+    ...given: Parameters<typeof desiredEntry>
+  ) => DesiredEntry,
+): Partial<Rules> => ({
+  desiredEntry: (holders, now) => {
+    const desired = desiredEntry(holders, now)
+    return desired.desired === 'open' ? change(desired, holders, now) : desired
+  },
+})
+
+const withPlan = (
+  change: (plan: EntryPlan, ...given: Parameters<typeof planEntry>) => EntryPlan,
+): Partial<Rules> => ({
+  planEntry: (current, desired, now) => change(planEntry(current, desired, now), current, desired, now),
+})
+
+/** What stands when this function says until when. */
+const withEnd = (end: Rules['closesAt']): Partial<Rules> => ({
+  closesAt: end,
+  shouldStand: (entry, { now, truthAt }) => now < end(entry, { truthAt }),
+})
+
+/** Faulty copies of the arithmetic; the promise's properties must notice each of them. */
+const mutants: readonly Mutant[] = [
+  {
+    fault: 'an entry ends with its first holder',
+    rules: withOpen((open, holders) => ({
+      ...open,
+      until: Math.min(...holders.map(({ endsAt }) => endsAt)),
+    })),
+  },
+  {
+    fault: 'an entry closes when one of its holders has left',
+    rules: withOpen((open, holders, now) =>
+      holders.some(({ endsAt }) => endsAt <= now) ? { desired: 'closed' } : open,
+    ),
+  },
+  {
+    fault: 'only the first holder counts',
+    rules: { desiredEntry: (holders, now) => desiredEntry(holders.slice(0, 1), now) },
+  },
+  {
+    fault: 'an ended holder still counts',
+    rules: { desiredEntry: (holders) => desiredEntry(holders, 0) },
+  },
+  {
+    fault: 'an entry never closes',
+    rules: withPlan((plan) =>
+      plan.kind === 'order' && plan.order.desired === 'closed' ? { kind: 'unchanged' } : plan,
+    ),
+  },
+  {
+    fault: 'a holder that keeps its door lifts the rule for a silent server from all',
+    rules: withOpen((open, holders) =>
+      holders.some(({ silenceSeconds }) => silenceSeconds === null) ? { ...open, silence: null } : open,
+    ),
+  },
+  {
+    fault: 'a holder with a rule for a silent server brings it upon all',
+    rules: withOpen((open) => ({ ...open, silence: open.silence && { ...open.silence, until: 0 } })),
+  },
+  {
+    fault: 'the rule for a silent server is forgotten',
+    rules: withOpen((open) => ({ ...open, silence: null })),
+  },
+  {
+    fault: 'a later end is ordered when the earlier one has passed',
+    rules: withPlan((plan, current, desired, now) => {
+      const held = desired.desired === 'open' && current.desired === 'open'
+      if (!held || desired.until <= current.orderedUntil || now > current.orderedUntil + 2_000) return plan
+      return { kind: 'remember', until: desired.until, orderAt: current.orderedUntil + 2_001 }
+    }),
+  },
+  {
+    fault: 'a later end is never ordered',
+    rules: withPlan((plan, current, desired) =>
+      current.desired === 'open' && desired.desired === 'open' && desired.until > current.orderedUntil
+        ? { kind: 'unchanged' }
+        : plan,
+    ),
+  },
+  {
+    fault: 'an earlier end is not ordered',
+    rules: withPlan((plan, current, desired) =>
+      desired.desired === 'open' && current.desired === 'open' && desired.until < current.orderedUntil
+        ? { kind: 'unchanged' }
+        : plan,
+    ),
+  },
+  {
+    fault: 'a stricter rule for a silent server is not ordered',
+    rules: withPlan((plan, current, desired) =>
+      desired.desired === 'open' && current.desired === 'open' && current.silence === null && desired.silence
+        ? { kind: 'unchanged' }
+        : plan,
+    ),
+  },
+  {
+    fault: 'an order holds a minute more than the truth',
+    rules: withPlan((plan) =>
+      plan.kind === 'order' && plan.order.desired === 'open'
+        ? { kind: 'order', order: { ...plan.order, until: plan.order.until + 60_000 } }
+        : plan,
+    ),
+  },
+  {
+    fault: 'a closed entry is not opened again',
+    rules: withPlan((plan, current) =>
+      current.generation > 0 && current.desired === 'closed' ? { kind: 'unchanged' } : plan,
+    ),
+  },
+  {
+    fault: 'a grant ignores the end of its session',
+    rules: { grantEnd: ({ now }) => now + 28 * 86_400_000 },
+  },
+  {
+    fault: 'a change of address begins the time anew',
+    rules: { endAfterMove: (grant, now) => Math.max(grant.endsAt, now + 600_000) },
+  },
+  { fault: 'a stale order is accepted', rules: { acceptOrder: () => 'accept' } },
+  {
+    fault: 'a repeated order is refused as if it were stale',
+    rules: {
+      acceptOrder: (current, order) =>
+        current && current.generation >= order.generation ? 'stale' : 'accept',
+    },
+  },
+  {
+    fault: 'an order of the same generation is ignored for ever, the newer ones too',
+    rules: { acceptOrder: (current) => (current ? 'duplicate' : 'accept') },
+  },
+  {
+    fault: 'a whole state closes what is younger than itself',
+    rules: { bucketVerdict: (truth) => bucketVerdict({ ...truth, asOfGeneration: Infinity }) },
+  },
+  {
+    fault: 'a whole state opens nothing',
+    rules: { bucketVerdict: (truth) => ({ ...bucketVerdict(truth), upsert: [] }) },
+  },
+  {
+    fault: 'a whole state brings back what is older than the journal',
+    rules: {
+      bucketVerdict: (truth) => ({ ...bucketVerdict(truth), upsert: [...truth.orders] }),
+      acceptOrder: () => 'accept',
+    },
+  },
+  { fault: 'the agent does not mind the end', rules: withEnd(() => Infinity) },
+  {
+    fault: 'the agent closes five seconds late',
+    rules: withEnd((entry, given) => closesAt(entry, given) + 5_000),
+  },
+  {
+    fault: 'the agent closes twenty seconds early',
+    rules: withEnd((entry, given) => closesAt(entry, given) - 20_000),
+  },
+  {
+    fault: 'the agent does not mind the silence',
+    rules: withEnd((entry) => (entry.desired === 'closed' ? 0 : entry.until)),
+  },
+  {
+    fault: 'a silence closes every door at once',
+    rules: withEnd((entry, { truthAt }) =>
+      entry.desired === 'closed'
+        ? 0
+        : Math.min(entry.until, truthAt + 1_000 * (entry.silence?.afterSeconds ?? 30)),
+    ),
+  },
+  { fault: 'the kernel is given a timeout of 0', rules: { kernelTimeoutSeconds: () => 0 } },
+  {
+    fault: 'the kernel is given more than it can count',
+    rules: { kernelTimeoutSeconds: (until, now) => Math.ceil((until - now) / 1000) },
+  },
+  {
+    fault: 'the kernel is given a day',
+    rules: { kernelTimeoutSeconds: () => 86_400 },
+  },
+  {
+    fault: 'the clock follows the slowest message',
+    rules: {
+      clockOffset: (samples) =>
+        samples.length === 0 ? null : Math.min(...samples.map(({ serverAt, bootAt }) => serverAt - bootAt)),
+      withSample: (samples, sample) => [...samples, sample],
+    },
+  },
+  {
+    fault: 'any wall clock is believed after a reboot',
+    rules: {
+      clockOffsetAtStart: ({ record, wallNow, bootNow }) => record && wallNow + record.wallOffset - bootNow,
+    },
+  },
+  {
+    fault: 'an address that was left is held on',
+    rules: {
+      moveAddress: (held, seen) => {
+        const verdict = moveAddress(held, seen)
+        return {
+          ...verdict,
+          addresses: verdict.addresses.map((row) =>
+            verdict.moved?.from.includes(row.address) ? { ...row, leftAt: null } : row,
+          ),
+        }
+      },
+    },
+  },
+  {
+    fault: 'two alternating addresses take turns',
+    rules: {
+      moveAddress: (held, seen) =>
+        moveAddress(
+          held.map((row) => ({ ...row, leftAt: row.leftAt === null ? null : row.leftAt - 301_000 })),
+          seen,
+        ),
+    },
+  },
+  {
+    fault: 'what was not seen again is not dropped',
+    rules: {
+      settleAddresses: (held, now) => ({ ...settleAddresses([], now), addresses: [...held] }),
+      moveAddress: (held, seen) => {
+        const verdict = moveAddress(held, seen)
+        const rows = verdict.addresses.map((row) => ({ ...row, doubtedAt: null }))
+        return { ...verdict, addresses: rows }
+      },
+    },
+  },
+  {
+    fault: 'a session follows its user into any number of addresses',
+    rules: {
+      moveAddress: (held, seen) => {
+        const verdict = moveAddress(held, seen)
+        const kept = heldAddresses(held).map((row) => row.address)
+        const rows = verdict.addresses.map((row) =>
+          kept.includes(row.address) ? { ...row, leftAt: null } : row,
+        )
+        return { ...verdict, addresses: rows }
+      },
+    },
+  },
+]
+
+test.each(mutants)('the histories notice when $fault', ({ rules }) => {
+  const { failed, numRuns: runs } = fc.check(
+    fc.property(history, ({ events, seed: networkSeed }) => {
+      const wrong = liveThrough({ ...realRules, ...rules }, events, networkSeed)
+      if (wrong !== null) throw new Error(wrong)
+    }),
+    { numRuns, seed, endOnFailure: true },
+  )
+  expect(failed, `survived ${runs} histories`).toBe(true)
+})
+
+test('the copy without a fault is not taken for a faulty one', () => {
+  const sound = fc.check(
+    fc.property(
+      history,
+      ({ events, seed: networkSeed }) => liveThrough(realRules, events, networkSeed) === null,
+    ),
+    { numRuns: 300, seed, endOnFailure: true },
+  )
+  expect(sound.failed).toBe(false)
+})

@@ -1,0 +1,117 @@
+import type { Kysely } from 'kysely'
+import type { AgentFacts } from '../agents/agent-facts.query.ts'
+import { type Backend, noteCredentials } from '../backends/backend.service.ts'
+import { readConfig, sealForBackend } from '../backends/backend-change.ts'
+import { getDefinition } from '../backends/find-definition.ts'
+import { keepListSecrets } from '../backends/kept-secrets.ts'
+import { readListSettings, type StoredList } from '../backends/list-settings.ts'
+import { sealFields } from '../backends/seal.ts'
+import type { Sealed } from '../backends/sealing.schema.ts'
+import { retarget } from '../backends/target.service.ts'
+import { apiError } from '../errors.ts'
+import type { DB } from '../platform/database.types.ts'
+import type { AclChange, AclFields } from './acl.schema.ts'
+import { canBeParent, insertAcl, lockAcl, updateAcl } from './acl.store.ts'
+import { type GrantRules, toRanges, toSpecifiedIps } from './acl-addresses.ts'
+import type { AclRecord } from './acl-record.query.ts'
+
+/** What every write of an ACL needs beside the ACL. */
+type Surroundings = {
+  /** The backend it hangs on, and its agent; both held by this transaction. */
+  backend: Backend
+  agent: AgentFacts | null
+  /** ACLs whose rights are locked, see `retarget`. */
+  scope: readonly string[]
+  rules: GrantRules
+  by: string
+  /** Where its fields stand in the request, for Extra. */
+  path: readonly string[]
+}
+
+/** Makes an ACL with its lists, inside `rights.change`. Throws what its settings and `retarget` throw. */
+export async function addAcl(
+  tx: Kysely<DB>,
+  parts: Surroundings & { id: string; parentId: string | null; fields: AclFields },
+): Promise<void> {
+  const { Config, ID: _, ...fields } = parts.fields
+  await checkParent(tx, parts.parentId, parts)
+  const list = readList(Config, { ...parts, stored: null, isMoved: false })
+  const record = { id: parts.id, parentId: parts.parentId, backendId: parts.backend.id, fields, ...list }
+  await insertAcl(tx, { ...record, ...toWrite(record, parts) })
+  await retarget(tx, parts.id, parts.scope)
+}
+
+/**
+ * Changes an ACL, inside `rights.change`: what is absent stays. `isMoved` when secrets sealed before can't be read
+ * where its entries go now. Answers the ACL as it is then.
+ */
+export async function changeAcl(
+  tx: Kysely<DB>,
+  parts: Surroundings & {
+    id: string
+    parentId?: string | null | undefined
+    change: AclChange
+    isMoved: boolean
+  },
+): Promise<AclRecord> {
+  const before = await lockAcl(tx, parts.id)
+  const { Config, ...change } = parts.change
+  const parentId = parts.parentId === undefined ? before.parentId : parts.parentId
+  if (parentId !== before.parentId) await checkParent(tx, parentId, parts)
+  const stored = { plain: before.config, sealed: before.sealed }
+  const list = readList(Config ?? { [parts.backend.type]: before.config }, {
+    ...parts,
+    stored,
+    isMoved: parts.isMoved || before.backendId !== parts.backend.id,
+  })
+  const fields = { ...before.fields, ...definedOf(change) }
+  const record = { id: parts.id, parentId, backendId: parts.backend.id, fields, ...list }
+  await updateAcl(tx, { ...record, ...toWrite(record, parts) })
+  await retarget(tx, parts.id, parts.scope)
+  await noteCredentials(tx, [...new Set([before.backendId, parts.backend.id])])
+  return record
+}
+
+const toWrite = ({ fields }: Pick<AclRecord, 'fields'>, { rules, path, by }: Surroundings) => ({
+  ranges: toRanges(fields.IpExclusions.Ranges, path),
+  specifiedIps: toSpecifiedIps(fields.GrantType.Ips, { rules, path }),
+  by,
+})
+
+/** The list's settings with their secrets sealed; the type must be the backend's. */
+function readList(
+  config: Readonly<Record<string, unknown>>,
+  parts: Surroundings & { stored: StoredList | null; isMoved: boolean },
+): { config: Record<string, unknown>; sealed: Sealed } {
+  const { backend, agent, stored, isMoved } = parts
+  const path = [...parts.path, 'Config']
+  const { type, settings } = readConfig(config)
+  if (type !== backend.type || Object.keys(config).length !== 1)
+    throw apiError('err.invalidField', { extra: path.join('.') })
+  const list = readListSettings({
+    definition: getDefinition(type),
+    settings,
+    backend: backend.config,
+    stored,
+    path: [...path, type],
+  })
+  const kept = keepListSecrets(stored?.sealed ?? {}, { keep: list.keep, isMoved })
+  return {
+    config: list.plain,
+    sealed: { ...kept, ...sealFields(list.toSeal, sealForBackend(backend, agent)) },
+  }
+}
+
+async function checkParent(
+  tx: Kysely<DB>,
+  parentId: string | null,
+  { id, path }: { id: string; path: readonly string[] },
+): Promise<void> {
+  if (parentId === null) return
+  if (parentId === id || !(await canBeParent(tx, parentId)))
+    throw apiError('err.invalidField', { extra: [...path, 'ParentID'].join('.') })
+}
+
+/** The fields that a change names. */
+const definedOf = (change: Omit<AclChange, 'Config'>): Partial<AclRecord['fields']> =>
+  Object.fromEntries(Object.entries(change).filter(([name, value]) => value !== undefined && name !== 'ID'))

@@ -1,0 +1,82 @@
+import { Hono } from 'hono'
+import { aclRoutes } from './acls/acl.routes.ts'
+import { agentRoutes } from './agents/agent.routes.ts'
+import { agentLinkRoutes } from './agents/agent-link.routes.ts'
+import { authRoutes } from './auth/auth.routes.ts'
+import { backendRoutes } from './backends/backend.routes.ts'
+import type { Deps } from './context.ts'
+import { grantRoutes } from './grants/grant.routes.ts'
+import type { GrantService } from './grants/grant.service.ts'
+import { groupRoutes } from './groups/group.routes.ts'
+import { healthRoutes } from './health/health.routes.ts'
+import { knocRoutes } from './knocs/knoc.routes.ts'
+import { licenceRoutes } from './licence/licence.routes.ts'
+import { pageRoutes } from './pages/page.routes.ts'
+import type { PageFiles } from './pages/page-files.ts'
+import { bodyLimit, usualBodyBytes } from './platform/http/body-limit.ts'
+import { clientAddressOf } from './platform/http/client-address.ts'
+import { errorHandler, notFoundHandler } from './platform/http/error-handler.ts'
+import type { HttpEnv } from './platform/http/http-env.ts'
+import { methodCheck } from './platform/http/method-check.ts'
+import { originCheck } from './platform/http/origin-check.ts'
+import { rateLimit } from './platform/http/rate-limit.ts'
+import { requestId } from './platform/http/request-id.ts'
+import { securityHeaders } from './platform/http/security-headers.ts'
+import { sessionRoutes } from './sessions/session.routes.ts'
+import { requireAdmin } from './sessions/session-guard.ts'
+import { statusRoutes } from './status/status.routes.ts'
+import { userRoutes } from './users/user.routes.ts'
+
+/** What the application is made of. */
+export type AppDeps = Deps & { grants: GrantService; pages: PageFiles }
+
+/** A portal page asks about once a second while something changes; a whole office is behind one address. */
+const requestsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
+
+/** Lists of members travel whole: 100,000 ids of a group are 4 MB (specification README "Updates"). */
+const bodyBytesOf = (path: string): number =>
+  /^\/api\/admin\/(groups|users|knocs)(\/|$)/.test(path) ? 5 * 1024 * 1024 : usualBodyBytes
+
+/** Everything under /api: one table, in order. What stands below `requireAdmin` is the administrators'. */
+export const createApi = (deps: AppDeps) =>
+  new Hono<HttpEnv>()
+    .use(rateLimit(requestsOfAnAddress, deps.clock))
+    .use(bodyLimit(bodyBytesOf))
+    .use(originCheck({ publicUrl: deps.config.publicUrl }))
+    .route('/', statusRoutes(deps))
+    .route('/', authRoutes({ ...deps, afterSignIn: afterSignIn(deps.grants) }))
+    .route('/', grantRoutes(deps))
+    .route('/agent', agentLinkRoutes(deps))
+    .use('/admin/*', requireAdmin(deps))
+    .route('/admin', sessionRoutes(deps))
+    .route('/admin/agents', agentRoutes(deps))
+    .route('/admin/backends', backendRoutes(deps))
+    .route('/admin/acls', aclRoutes(deps))
+    .route('/admin/knocs', knocRoutes(deps))
+    .route('/admin/users', userRoutes(deps))
+    .route('/admin/groups', groupRoutes(deps))
+    .route('/admin/settings/license', licenceRoutes(deps))
+
+/** The typed client's view of the API: `hc<Api>('/api')`. */
+export type Api = ReturnType<typeof createApi>
+
+/** The whole server as a fetch function: API, health, pages. */
+export function createApp(deps: AppDeps) {
+  const api = createApi(deps)
+  return new Hono<HttpEnv>()
+    .onError(errorHandler(deps))
+    .use(requestId())
+    .use(clientAddressOf(deps.config.trustedProxies))
+    .use(securityHeaders({ publicUrl: deps.config.publicUrl }))
+    .route('/', healthRoutes(deps))
+    .route('/api', api)
+    .all('/api/*', methodCheck(api.routes.map((route) => ({ ...route, path: `/api${route.path}` }))))
+    .route('/', pageRoutes(deps.pages))
+    .notFound(notFoundHandler)
+}
+
+const afterSignIn =
+  (grants: GrantService): NonNullable<Parameters<typeof authRoutes>[0]['afterSignIn']> =>
+  async ({ client, ...grantee }) => {
+    await grants.follow(grantee, client)
+  }

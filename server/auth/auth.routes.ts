@@ -1,0 +1,103 @@
+import { type Context, Hono } from 'hono'
+import { stepCodes } from '#machines/sign-in.machine.ts'
+import type { Deps } from '../context.ts'
+import { apiError } from '../errors.ts'
+import { ok } from '../platform/http/envelope.ts'
+import type { HttpEnv } from '../platform/http/http-env.ts'
+import { validate } from '../platform/http/validate.ts'
+import type { SignInClient } from '../sessions/session.service.ts'
+import { sessionCookies } from '../sessions/session-cookie.ts'
+import { requireAdmin, requireUser } from '../sessions/session-guard.ts'
+import { signInAdmin } from './admin-sign-in.service.ts'
+import { adminLoginSchema, adminPasswordSchema, loginSchema, userPasswordSchema } from './auth.schema.ts'
+import { changeAdminPassword, changeUserPassword } from './password-change.service.ts'
+import { signOutAdmin, signOutUser } from './sign-out.service.ts'
+import { type SignInHook, signInUser } from './user-sign-in.service.ts'
+
+/** What the routes of signing in and out need; `afterSignIn` grants what a sign-in grants. */
+export type AuthDeps = Pick<Deps, 'db' | 'rights' | 'passwords' | 'config' | 'log'> & {
+  afterSignIn?: SignInHook
+}
+
+/**
+ * Signing in and out of both realms, and changing the own password. At `/password` the method picks the realm: PUT
+ * the user's, POST the admin's. Portal §7, specification README "Which realm a call means".
+ */
+export function authRoutes(deps: AuthDeps) {
+  const cookies = sessionCookies(deps.config)
+  const anyStage = { stage: 'any' } as const
+
+  return new Hono<HttpEnv>()
+    .post('/login', validate('json', loginSchema), async (c) => {
+      const { UserName, Password, KioskMode } = c.req.valid('json')
+      const { step, session } = await signInUser(deps, {
+        userName: UserName,
+        password: Password,
+        kiosk: KioskMode,
+        client: toSignInClient(c),
+        seen: c.var.client,
+        adminToken: cookies.read(c, 'admin'),
+        replaces: cookies.read(c, 'user'),
+      })
+      cookies.set(c, 'user', { ...session, kiosk: KioskMode })
+      if (step !== 'signedIn') throw apiError(stepCodes[step])
+      return ok(c, null)
+    })
+    .post('/logout', requireUser(deps, anyStage), async (c) => {
+      const { id, userId } = c.var.session
+      await signOutUser(deps, { id, userId, address: toAddress(c.var.client.address) })
+      cookies.clear(c, 'user')
+      return ok(c, null)
+    })
+    .post('/admin/login', validate('json', adminLoginSchema), async (c) => {
+      const { UserName, Password } = c.req.valid('json')
+      const { answer, session } = await signInAdmin(deps, {
+        userName: UserName,
+        password: Password,
+        client: toSignInClient(c),
+        replaces: cookies.read(c, 'admin'),
+      })
+      cookies.set(c, 'admin', { ...session, kiosk: false })
+      return ok(c, answer)
+    })
+    .post('/admin/logout', requireAdmin(deps, anyStage), async (c) => {
+      const { sessionId, name } = c.var.admin
+      await signOutAdmin(deps, { sessionId, name, address: toAddress(c.var.client.address) })
+      cookies.clear(c, 'admin')
+      return ok(c, null)
+    })
+    .put('/password', requireUser(deps), validate('json', userPasswordSchema), async (c) => {
+      const { CurrentPassword, NewPassword } = c.req.valid('json')
+      await changeUserPassword(deps, {
+        userName: c.var.session.userName,
+        sessionId: c.var.session.id,
+        address: toAddress(c.var.client.address),
+        currentPassword: CurrentPassword,
+        newPassword: NewPassword,
+      })
+      return ok(c, null)
+    })
+    .post('/password', requireAdmin(deps), validate('json', adminPasswordSchema), async (c) => {
+      const { ExistingPassword, NewPassword } = c.req.valid('json')
+      await changeAdminPassword(deps, {
+        userName: c.var.admin.name,
+        sessionId: c.var.admin.sessionId,
+        address: toAddress(c.var.client.address),
+        currentPassword: ExistingPassword,
+        newPassword: NewPassword,
+      })
+      return ok(c, null)
+    })
+}
+
+function toSignInClient(c: Context<HttpEnv>): SignInClient {
+  const { address, viaUntrustedProxy } = c.var.client
+  return {
+    address: toAddress(address),
+    untrustedProxy: viaUntrustedProxy === false ? null : toAddress(viaUntrustedProxy),
+    userAgent: c.req.header('User-Agent')?.slice(0, 512) ?? null,
+  }
+}
+
+/** A connection that was gone before it could be asked has no address; the unspecified one is never granted. */
+const toAddress = (address: string): string => (address === 'unknown' ? '0.0.0.0' : address)

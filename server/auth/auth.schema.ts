@@ -1,0 +1,41 @@
+import { z } from 'zod'
+
+/** A name as it is typed; nobody's has a control character. */
+const userNameSchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^\P{Cc}*$/u)
+
+/** As long as the first administrator's may be in the environment. */
+const typedPasswordSchema = z.string().min(1).max(1024)
+
+/** Sign-in and password bodies of both realms. Portal §3, §7. */
+export const loginSchema = z.strictObject({
+  UserName: userNameSchema,
+  Password: typedPasswordSchema,
+  KioskMode: z.boolean().default(false),
+})
+export const adminLoginSchema = z.strictObject({
+  UserName: userNameSchema,
+  Password: typedPasswordSchema,
+})
+
+/** A new password: 8 to 64 characters, portal §5. */
+export const newPasswordSchema = z.string().min(8, 'err.passwordLength').max(64, 'err.passwordLength')
+
+export const userPasswordSchema = z.strictObject({
+  CurrentPassword: typedPasswordSchema,
+  NewPassword: newPasswordSchema,
+})
+export const adminPasswordSchema = z.strictObject({
+  ExistingPassword: typedPasswordSchema,
+  NewPassword: newPasswordSchema,
+})
+
+/** What an admin sign-in answers: which step comes next. Spec README "Second factor, sessions". */
+export type AdminLoginAnswer = {
+  TotpEnabled: boolean
+  AdminTotpVerified: boolean
+  TotpEnrolmentDeferable: boolean
+}

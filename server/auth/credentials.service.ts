@@ -1,0 +1,75 @@
+import { writeAudit } from '../audit/audit.store.ts'
+import type { Deps } from '../context.ts'
+import { apiError, type ErrorCode } from '../errors.ts'
+import type { SignInClient } from '../sessions/session.service.ts'
+import { findAdminAccount, findUserAccount } from './account.store.ts'
+import { countFailures } from './failure-limits.ts'
+import type { Account } from './identity/identity.ts'
+import { passwordCheck } from './identity/sources.ts'
+
+/** What somebody typed, and where. */
+export type Credentials = {
+  realm: 'user' | 'admin'
+  userName: string
+  password: string
+  client: SignInClient
+}
+
+/**
+ * The account that a user name and a password prove, and that may sign in.
+ *
+ * Unknown name and wrong password look the same and take the same time; that an account is disabled is said only to
+ * whoever knows its password. Each refusal is audited; a name that is no account's is not written down.
+ *
+ * @throws what `refusal` says for wrong credentials, err.accountDisabled, err.tooManyRequests.
+ */
+export async function verifyCredentials(
+  deps: Pick<Deps, 'db' | 'passwords'>,
+  { realm, userName, password, client }: Credentials,
+  refusal: () => Promise<ErrorCode>,
+): Promise<Account> {
+  const isRightPassword = passwordCheck(deps)
+  const find = realm === 'user' ? findUserAccount : findAdminAccount
+  const { account, isRight } = await countFailures(
+    deps,
+    { realm, userName, address: client.address },
+    async () => {
+      const account = await find(deps.db.grants, userName)
+      return { account, isRight: await isRightPassword(account, password) }
+    },
+  )
+  const code = isRight && account !== undefined ? findObstacle(account) : await refusal()
+  if (account !== undefined && code === undefined) return account
+  await writeAudit(deps.db.grants, [
+    {
+      kind: 'LoginFailed',
+      fields: {
+        IpAddress: client.address,
+        ErrorMessage: code ?? 'err.invalidCredentials',
+        ...(account !== undefined && { [nameField[realm]]: account.userName }),
+      },
+      detail: { realm },
+    },
+  ])
+  throw apiError(code ?? 'err.invalidCredentials')
+}
+
+/** Why an account may not sign in although its owner proved who he is. The licence is no reason. */
+function findObstacle(account: Account): ErrorCode | undefined {
+  return account.loginEnabled && !account.isExpired ? undefined : 'err.accountDisabled'
+}
+
+/**
+ * Judges an account again under its lock: between the proof and the session somebody may have changed the password,
+ * disabled or deleted it.
+ *
+ * @throws err.invalidCredentials, err.accountDisabled
+ */
+export function checkUnchanged(proved: Account, current: Account | undefined): void {
+  if (current === undefined || current.passwordHash !== proved.passwordHash)
+    throw apiError('err.invalidCredentials')
+  const obstacle = findObstacle(current)
+  if (obstacle !== undefined) throw apiError(obstacle)
+}
+
+const nameField = { user: 'UserName', admin: 'AdminName' } as const

@@ -1,0 +1,7 @@
+import type { Deps } from '../../context.ts'
+import type { PasswordSource } from './identity.ts'
+
+/** Accounts whose password we keep, as an argon2id hash. */
+export const localSource = ({ passwords }: Pick<Deps, 'passwords'>): PasswordSource => ({
+  isRight: (account, password) => passwords.verifyPassword(account?.passwordHash ?? undefined, password),
+})

@@ -1,0 +1,10 @@
+import { ipset } from './ipset.ts'
+import { script } from './script.ts'
+
+/** Every kind of enforcement point, by the key that names it in `Config`. To add one: copy ipset.ts, add a line. */
+export const definitions = { ipset, script } as const
+
+export type BackendId = keyof typeof definitions
+
+/** Whether a text names a kind of enforcement point. */
+export const isBackendId = (text: string): text is BackendId => Object.hasOwn(definitions, text)

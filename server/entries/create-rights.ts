@@ -1,0 +1,65 @@
+import type { Kysely, Transaction } from 'kysely'
+import { writeAudit } from '../audit/audit.store.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import { inTransaction } from '../platform/database.ts'
+import type { DB } from '../platform/database.types.ts'
+import { type EntryKey, toLockOrder } from './entry-key.ts'
+import { lockSubjects } from './lock-subjects.ts'
+import type { EndReason, Rights, RightsScope } from './rights.ts'
+import { type EndedGrant, endDeadGrants, listScopeKeys } from './scope-keys.query.ts'
+import { entriesATransaction, settleEntries } from './settle-entries.ts'
+
+/** What the rights need: the grants pool, and whom to tell after the commit. */
+export type RightsDeps = {
+  db: Kysely<DB>
+  gateway: Pick<Gateway, 'nudge'>
+  events: Pick<EventHub, 'publish'>
+}
+
+/** Builds the one way to change what a right depends on; see `Rights`. */
+export function createRights({ db, gateway, events }: RightsDeps): Rights {
+  async function change<Result>(
+    scope: RightsScope,
+    reason: EndReason,
+    act: (tx: Transaction<DB>) => Promise<Result>,
+  ): Promise<Result> {
+    const done = await inTransaction(db, async (tx) => {
+      await lockSubjects(tx, scope)
+      const before = await listScopeKeys(tx, scope)
+      const result = await act(tx)
+      const after = await listScopeKeys(tx, scope)
+      const ended = await endDeadGrants(tx, scope, reason)
+      await writeAudit(tx, ended.map(toAudit(reason)))
+      const keys = toLockOrder([...before, ...after])
+      const orders = await settleEntries(tx, keys.slice(0, entriesATransaction))
+      return { result, ended, orders, rest: keys.slice(entriesATransaction) }
+    })
+    gateway.nudge(done.orders)
+    await settleRest(db, gateway, done.rest)
+    events.publish([...new Set([...(scope.sessions ?? []), ...done.ended.map((grant) => grant.sessionId)])])
+    return done.result
+  }
+  return { change }
+}
+
+/**
+ * The rights are gone with the first commit; what is left is only to order it, a thousand entries at a time.
+ * If the process dies in here the auditor finds the rest.
+ */
+async function settleRest(
+  db: Kysely<DB>,
+  gateway: Pick<Gateway, 'nudge'>,
+  keys: readonly EntryKey[],
+): Promise<void> {
+  for (let from = 0; from < keys.length; from += entriesATransaction) {
+    const part = keys.slice(from, from + entriesATransaction)
+    gateway.nudge(await inTransaction(db, (tx) => settleEntries(tx, part)))
+  }
+}
+
+const toAudit = (reason: EndReason) => (grant: EndedGrant) => ({
+  kind: 'RevokeGrant' as const,
+  fields: { UserName: grant.userName, AclDescription: grant.description, IpAddress: grant.address },
+  detail: { grantId: grant.id, aclId: grant.aclId, reason },
+})

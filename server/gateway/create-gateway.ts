@@ -1,0 +1,181 @@
+import type { Kysely } from 'kysely'
+import { closeCodes, linkLimits } from '#machines/protocol.ts'
+import type { OrderRef } from '../entries/settle-entries.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import type { DB } from '../platform/database.types.ts'
+import type { Log } from '../platform/log.ts'
+import { type AgentLink, createAgentLink, type LinkLook, type LinkSocket } from './agent-link.ts'
+import { listAgentSessions } from './agent-sessions.query.ts'
+import { createDatabaseClock } from './database-clock.ts'
+import type { OrderJob } from './gateway.jobs.ts'
+import type { Gateway } from './gateway.ts'
+import { createLimiter } from './limiter.ts'
+import { beatReplica, listHolders, readTruth, retireReplica, touchAgents } from './link.store.ts'
+import { finishDrained } from './report.store.ts'
+
+/** What the gateway is built with. */
+export type GatewayDeps = {
+  db: Kysely<DB>
+  events: Pick<EventHub, 'publish'>
+  log: Log
+  replica: string
+  hostName: string
+  serverVersion: string
+  neededVersion: (version: string) => string | null
+  /** Adds a grant or revoke job to a replica's queue; false when that failed, which costs a second, no order. */
+  addJob: (replica: string, job: OrderJob) => Promise<boolean>
+}
+
+/** A resync of at most so many agents runs at once on a replica. */
+const resyncsAtOnce = 50
+const tableReadMs = 1_000
+const digestMs = 60_000
+const lastSeenMs = 10_000
+/** Longest random wait of an agent that is asked to move to another replica. */
+const moveMs = 5_000
+
+/**
+ * This replica's share of the delivery: the links it holds, and the clock that drives them.
+ *
+ * Every second one look at the table finds what no nudge brought; every two seconds heartbeats go out with the
+ * time of that look; every minute digests are compared (design §2).
+ */
+export function createGateway(deps: GatewayDeps) {
+  const links = new Map<string, AgentLink>()
+  const clock = createDatabaseClock()
+  const limitResync = createLimiter(resyncsAtOnce)
+  let truth = new Map<string, LinkLook>()
+  let missedJobs = 0
+
+  /** A new authenticated socket of an agent; an older one of the same agent on this replica is superseded. */
+  function accept(agent: { agentId: string; externalIp: string }, socket: LinkSocket): AgentLink {
+    links.get(agent.agentId)?.end(closeCodes.superseded, 'superseded')
+    const link = createAgentLink({ ...deps, now: clock.now, limitResync }, { ...agent, socket })
+    links.set(agent.agentId, link)
+    return link
+  }
+
+  /** The socket of a link closed. */
+  function release(link: AgentLink): void {
+    link.closed()
+    if (links.get(link.agentId) === link) links.delete(link.agentId)
+    tellSessions([link.agentId])
+  }
+
+  function nudge(orders: readonly OrderRef[]): void {
+    const jobs = toJobs(orders)
+    for (const { agentId } of jobs) links.get(agentId)?.nudge()
+    if (jobs.length > 0) addJobs(jobs).catch(countMissed(jobs.length))
+  }
+
+  /** The guarantee behind the direct way: a job at the replica that holds the agent's link, whichever it is. */
+  async function addJobs(jobs: readonly OrderJob[]): Promise<void> {
+    const holders = new Map(
+      (await listHolders(deps.db, [...new Set(jobs.map((job) => job.agentId))])).map((row) => [
+        row.agentId,
+        row.replica,
+      ]),
+    )
+    for (const job of jobs) {
+      const replica = holders.get(job.agentId)
+      if (replica !== undefined && !(await deps.addJob(replica, job))) missedJobs += 1
+    }
+  }
+
+  const countMissed = (jobs: number) => (error: unknown) => {
+    missedJobs += jobs
+    deps.log.warn({ err: error }, 'nudges were lost; the next look at the table finds their orders')
+  }
+
+  /** A job arrived here: whatever the agent's newest orders are by now, they go out. */
+  const takeJob = (job: OrderJob): void => links.get(job.agentId)?.nudge()
+
+  async function drop(agentId: string): Promise<void> {
+    links.get(agentId)?.end(closeCodes.superseded, 'dropped')
+  }
+
+  async function lookAtTable(): Promise<void> {
+    const started = performance.now()
+    const askedEpochs = new Map([...links].map(([agentId, link]) => [agentId, link.epoch()]))
+    const seen = await readTruth(deps.db, [...askedEpochs.keys()])
+    clock.saw(seen.atMs, performance.now() - started)
+    truth = new Map(
+      seen.links.map((row) => [
+        row.agentId,
+        { ...row, atMs: seen.atMs, askedEpoch: askedEpochs.get(row.agentId) ?? 0 },
+      ]),
+    )
+    for (const { agentId, unsettled } of seen.links) if (unsettled) links.get(agentId)?.nudge()
+  }
+
+  async function heartbeat(): Promise<void> {
+    for (const link of links.values()) {
+      link.beat(truth.get(link.agentId) ?? null)
+      if (link.isClosed()) release(link)
+    }
+    const lost = await beatReplica(deps.db, {
+      id: deps.replica,
+      hostName: deps.hostName,
+      version: deps.serverVersion,
+    })
+    tellSessions(lost)
+  }
+
+  async function compareDigests(): Promise<void> {
+    for (const link of links.values()) await link.compareAll()
+    await finishDrained(deps.db)
+  }
+
+  /** Pages that show an agent as away or back. */
+  function tellSessions(agentIds: readonly string[]): void {
+    if (agentIds.length === 0) return
+    listAgentSessions(deps.db, agentIds)
+      .then(deps.events.publish)
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'pages were not told about an agent'))
+  }
+
+  /** What the replica does over and over; the ticker runs them. */
+  const duties = [
+    { name: 'table', everyMs: tableReadMs, run: lookAtTable },
+    { name: 'heartbeat', everyMs: linkLimits.heartbeatMs, run: heartbeat },
+    { name: 'lastSeen', everyMs: lastSeenMs, run: () => touchAgents(deps.db, [...links.keys()]) },
+    { name: 'digests', everyMs: digestMs, run: compareDigests },
+  ] as const
+
+  /** Asks the agents to move, waits until they did or the time is over, and gives up the rest. */
+  async function stop(graceMs: number): Promise<void> {
+    const spread = Math.min(moveMs, graceMs / 2)
+    for (const link of links.values()) link.move(Math.floor(Math.random() * spread))
+    const until = performance.now() + graceMs
+    while (links.size > 0 && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const link of links.values()) link.end(closeCodes.moving, 'server stops')
+    await retireReplica(deps.db, deps.replica)
+  }
+
+  const gateway: Gateway = { nudge, drop }
+  return {
+    ...gateway,
+    accept,
+    release,
+    takeJob,
+    duties,
+    stop,
+    linkCount: () => links.size,
+    missedJobs: () => missedJobs,
+  }
+}
+
+/** One job for each agent and kind, naming its entries. */
+function toJobs(orders: readonly OrderRef[]): OrderJob[] {
+  const jobs = new Map<string, OrderJob>()
+  for (const { agentId, desired, entryId, generation } of orders) {
+    if (agentId === null) continue
+    const kind = desired === 'open' ? 'grant' : 'revoke'
+    const job = jobs.get(`${kind} ${agentId}`) ?? { kind, agentId, entryIds: [], generation: 0 }
+    job.entryIds.push(entryId)
+    job.generation = Math.max(job.generation, generation)
+    jobs.set(`${kind} ${agentId}`, job)
+  }
+  return [...jobs.values()]
+}

@@ -1,0 +1,66 @@
+import { grantCan } from '#machines/grant.machine.ts'
+import { type StatusNumber, statusOf, toEntryFacts } from '#machines/grant-status.ts'
+import { definitions, isBackendId } from '../backends/definitions/index.ts'
+import type { AclStatus } from '../status/status.schema.ts'
+import type { AclStatusRow } from './acl-status.query.ts'
+
+/** The status number of one knoc in one session. */
+export function statusNumberOf(row: AclStatusRow): StatusNumber {
+  return statusOf({
+    passive: isPassive(row.backendType),
+    agentOnline: row.agentOnline,
+    live: row.live,
+    everGranted: row.everGranted,
+    grantError: row.lastReason === 'failed' && !row.live,
+    entries: row.entries.map(toEntryFacts),
+  })
+}
+
+/** Whether the grant's machine takes a click on Grant now; the button asks the same status. */
+export const canBeGranted = (row: AclStatusRow): boolean =>
+  grantCan(
+    { status: statusNumberOf(row), passive: isPassive(row.backendType), agentOnline: row.agentOnline },
+    { type: 'grant' },
+  )
+
+/** One knoc on the wire. The driver's own words stay with the administrators. */
+export function toAclStatus(row: AclStatusRow): AclStatus {
+  const status = statusNumberOf(row)
+  const isOpenOrClosing = row.live || status === 8 || status === 10
+  return {
+    ID: row.id,
+    ACLID: row.id,
+    ParentID: null,
+    Description: row.description,
+    URL: row.url ?? '',
+    Icon: row.icon ?? 'server',
+    Category: row.category,
+    Status: status,
+    Error: errorOf(row, status),
+    ExpiredAfter: isOpenOrClosing ? (row.endsAt?.toISOString() ?? null) : null,
+    ClickToGrant: row.clickToGrant,
+    HideFromUsers: row.hideFromUsers,
+    DisableForUser: row.allowed === false,
+    GrantTypeFixedIps: row.grantType === 'specifiedIps',
+    CGNATOpen: row.cgnatOpen,
+    AutoBrowseUsers: row.autoBrowseUsers,
+    Config: {},
+    VerifiedAt: verifiedAt(row),
+  }
+}
+
+const isPassive = (type: string | null): boolean =>
+  type !== null && isBackendId(type) && !definitions[type].needsAgent
+
+function errorOf(row: AclStatusRow, status: StatusNumber): string | null {
+  if (status === 10) return 'err.revokeFailed'
+  if (status === 1 || (row.lastReason === 'failed' && !row.live)) return 'err.grantFailed'
+  return null
+}
+
+/** The oldest look among what stands: all of it was seen at least then. */
+function verifiedAt(row: AclStatusRow): string | null {
+  const seen = row.entries.map((entry) => entry.seenAt)
+  if (seen.length === 0 || seen.includes(null)) return null
+  return new Date(Math.min(...seen.map((at) => Date.parse(at ?? '')))).toISOString()
+}

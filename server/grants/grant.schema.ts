@@ -1,0 +1,17 @@
+import { z } from 'zod'
+
+/** POST /api/grant. An address named with Port 0 must be one of the session's own as the server saw it (decision 8). */
+export const grantSchema = z.strictObject({
+  ACLID: z.uuid(),
+  IPs: z
+    .array(z.strictObject({ Port: z.number().int().min(0).max(65_535), IP: z.union([z.ipv4(), z.ipv6()]) }))
+    .max(8)
+    .default([]),
+})
+export type GrantRequest = z.output<typeof grantSchema>
+
+/** What a grant and a revoke answer: the entry's number as it stands now. */
+export type GrantAnswer = { ACLID: string; Status: number; ExpiredAfter: string | null }
+
+/** A live event: something of this session changed, read the status again. No data beyond ids (decision 40). */
+export type PortalEvent = { type: 'status'; aclIds: string[] } | { type: 'ended' }

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { type AclFields, aclChangeSchema, aclFieldsSchema } from '../acls/acl.schema.ts'
+import { backendChangeSchema, backendFieldsSchema } from '../backends/backend.schema.ts'
+
+/** POST /api/admin/knocs: the whole knoc. Spec README "Body of a knoc". */
+export const knocSchema = z.strictObject({
+  ID: z.uuid().optional(),
+  Backend: backendFieldsSchema,
+  ACL: aclFieldsSchema,
+  UserIDs: z.array(z.uuid()).max(10_000).default([]),
+  GroupIDs: z.array(z.uuid()).max(10_000).default([]),
+})
+export type KnocRequest = z.output<typeof knocSchema>
+export type KnocInput = z.input<typeof knocSchema>
+
+/** PUT /api/admin/knocs/{id}: what is absent stays, lists are whole. */
+export const knocUpdateSchema = z.strictObject({
+  ID: z.uuid().optional(),
+  Backend: backendChangeSchema.optional(),
+  ACL: aclChangeSchema.optional(),
+  UserIDs: z.array(z.uuid()).max(10_000).optional(),
+  GroupIDs: z.array(z.uuid()).max(10_000).optional(),
+})
+export type KnocUpdate = z.output<typeof knocUpdateSchema>
+
+/** One knoc of the console's list. */
+export type KnocRow = {
+  ID: string
+  Name: string
+  ParentID: string | null
+  Children: string[]
+  HideFromAdmins: boolean
+  HideFromUsers: boolean
+  BackendID: string
+  BackendName: string
+  BackendType: string
+  AgentID: string
+  AgentName: string | null
+  AgentOnline: boolean
+  BackendConfig: Record<string, unknown>
+  AclConfig: Record<string, unknown>
+  URL: string
+  Category: string
+  Icon: string
+  UserCount: number
+  GroupCount: number
+  /** Addresses open now, and how many of them are not yet verified as ordered. */
+  OpenCount: number
+  UnsettledCount: number
+  LastModifiedAt: string
+  LastModifiedBy: string | null
+}
+
+/** GET /api/admin/knocs/{id}. */
+export type KnocDetail = KnocRow & {
+  Backend: { AgentID: string | null; Config: Record<string, unknown> }
+  ACL: AclFields & { ID: string }
+  UserIDs: string[]
+  GroupIDs: string[]
+}
+
+/** What creation answers. */
+export type KnocCreated = { ID: string; ChildID?: string; URL?: string; PlaintextKey?: string }

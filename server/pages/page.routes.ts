@@ -1,0 +1,30 @@
+import { Hono } from 'hono'
+import type { HttpEnv } from '../platform/http/http-env.ts'
+import type { PageFile, PageFiles } from './page-files.ts'
+
+/**
+ * The portal's and the console's pages: hashed files for ever, everything else asked for anew each time, and every
+ * other path is a page of one of the two applications (decision 35: HTML is never kept).
+ */
+export function pageRoutes({ files }: PageFiles) {
+  return new Hono<HttpEnv>().get('*', (c) => {
+    const { path } = c.req
+    const page = path === '/admin' || path.startsWith('/admin/') ? '/admin.html' : '/index.html'
+    const file =
+      files.get(path) ?? files.get(`${path}.html`) ?? (isPagePath(path) ? files.get(page) : undefined)
+    if (file === undefined) return c.text(files.size === 0 ? notBuilt : 'Not found.', 404)
+    if (c.req.header('If-None-Match') === file.etag) return c.body(null, 304, headersOf(file))
+    return c.body(file.body, 200, headersOf(file))
+  })
+}
+
+const notBuilt = 'The web pages are not built. Run `npm run build`, then start the server again.'
+
+/** A path with a file's ending that isn't there is missing; anything else is for the application's router. */
+const isPagePath = (path: string): boolean => !/\.[a-z0-9]{1,12}$/i.test(path)
+
+const headersOf = (file: PageFile): Record<string, string> => ({
+  'Content-Type': file.type,
+  'Cache-Control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+  ETag: file.etag,
+})

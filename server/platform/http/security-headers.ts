@@ -1,0 +1,55 @@
+import type { MiddlewareHandler } from 'hono'
+
+const yearSeconds = 31_536_000
+
+/**
+ * What browsers are told about every answer: no foreign or inline code, no frames, no sniffing, no leaking of
+ * addresses, HTTPS for ever once the public URL is https, and nothing under /api kept in a cache unless the
+ * route says otherwise.
+ */
+export function securityHeaders({
+  publicUrl,
+  connectSources = [],
+}: {
+  publicUrl: string
+  /** Origins that pages may ask beside their own: the listeners that discover addresses. */
+  connectSources?: readonly string[]
+}): MiddlewareHandler {
+  const policy = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data:",
+    'font-src': "'self'",
+    'connect-src': ["'self'", ...connectSources].join(' '),
+    'manifest-src': "'self'",
+    'worker-src': "'self'",
+    'form-action': "'self'",
+    'base-uri': "'none'",
+    'frame-ancestors': "'none'",
+  }
+  const headers = Object.entries({
+    'Content-Security-Policy': Object.entries(policy)
+      .map((part) => part.join(' '))
+      .join('; '),
+    // On an origin that browsers don't trust they ignore it, and complain on each page.
+    ...(isTrustworthy(publicUrl) && { 'Cross-Origin-Opener-Policy': 'same-origin' }),
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+    // Not no-referrer: that would make browsers send `Origin: null` with their forms.
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    ...(publicUrl.startsWith('https:') && { 'Strict-Transport-Security': `max-age=${yearSeconds}` }),
+  })
+  return async function setSecurityHeaders(c, next) {
+    await next()
+    for (const [name, value] of headers) c.res.headers.set(name, value)
+    if (c.req.path.startsWith('/api') && !c.res.headers.has('Cache-Control'))
+      c.res.headers.set('Cache-Control', 'no-store')
+  }
+}
+
+/** Whether browsers take the origin for a secure context: https, or this machine itself. */
+const isTrustworthy = (publicUrl: string): boolean =>
+  /^(https:|http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$))/.test(publicUrl)

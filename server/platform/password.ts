@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { hash, verify } from '@node-rs/argon2'
+import { apiError } from '../errors.ts'
+
+/** argon2id with 19 MiB, two passes, one lane: OWASP's Password Storage Cheat Sheet, first recommendation. argon2id is the library's default. */
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+const longestQueue = 200
+const retryAfterSeconds = 2
+
+/** Makes and checks password hashes, never more at once than there are cores (decision 33). */
+export interface PasswordHasher {
+  /** The hash to store, in PHC form. */
+  hashPassword: (plain: string) => Promise<string>
+  /** Whether the password is right. Without a hash it takes as long and answers false: nobody learns which names exist. */
+  verifyPassword: (hash: string | undefined, plain: string) => Promise<boolean>
+}
+
+/**
+ * Builds the hasher of this process. One computation per core, 200 may wait, and whoever comes then is told
+ * err.serviceUnavailable with Retry-After: a storm of sign-ins must not take the memory or the processor
+ * that revokes need.
+ */
+export function createPasswordHasher(cores: number = availableParallelism()): PasswordHasher {
+  const inTurn = createTurns(cores)
+  let absent: Promise<string> | undefined
+
+  async function verifyPassword(stored: string | undefined, plain: string): Promise<boolean> {
+    absent ??= hash(randomBytes(32), parameters)
+    const against = stored ?? (await absent)
+    const isRight = await inTurn(() => verify(against, normalise(plain)))
+    return isRight && stored !== undefined
+  }
+
+  return {
+    verifyPassword,
+    hashPassword: (plain) => inTurn(() => hash(normalise(plain), parameters)),
+  }
+}
+
+/** One password, however a keyboard composes its accents (NIST SP 800-63B asks for it). */
+function normalise(plain: string): string {
+  return plain.normalize('NFKC')
+}
+
+function createTurns(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let free = places
+
+  return async function inTurn(work) {
+    if (free > 0) free -= 1
+    else if (waiting.length >= longestQueue) throw apiError('err.serviceUnavailable', { retryAfterSeconds })
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}

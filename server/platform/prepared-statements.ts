@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+import type { ClientBase } from 'pg'
+
+/** Texts one connection keeps prepared; beyond that a statement is planned each time. */
+const mostPrepared = 300
+
+/**
+ * Lets a connection keep its plans: every statement with parameters is prepared under a name drawn from its text.
+ * Ours are few and fixed (lists travel as arrays), and planning a view of five tables takes longer than reading it.
+ */
+export function prepareStatements(client: ClientBase): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  const names = new Map<string, string>()
+
+  function nameOf(text: string): string | undefined {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= mostPrepared) return known
+    const name = createHash('sha256').update(text).digest('base64url').slice(0, 32)
+    names.set(text, name)
+    return name
+  }
+
+  function preparedQuery(...args: unknown[]): unknown {
+    const [text, values, ...rest] = args
+    if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return query(...args)
+    const name = nameOf(text)
+    return name === undefined ? query(...args) : query({ name, text, values }, ...rest)
+  }
+  client.query = preparedQuery as typeof client.query
+}

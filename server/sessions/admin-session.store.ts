@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import type { DB } from '../platform/database.types.ts'
+
+/** A live session of an administrator. */
+export type LiveAdminSession = {
+  sessionId: string
+  id: string
+  userName: string
+  displayName: string
+  role: string
+  authType: string
+  stage: 'half' | 'complete'
+  endsAt: Date
+  totpEnabled: boolean
+  totpConfirmed: boolean
+  totpDeferrals: number
+  isStale: boolean
+}
+
+const seenEverySeconds = 10
+
+/** The live admin session of a token, by the database's clock. A disabled admin has none. */
+export async function findLiveAdminSession(
+  db: Kysely<DB>,
+  tokenHash: string,
+): Promise<LiveAdminSession | undefined> {
+  const { rows } = await sql<LiveAdminSession>`
+    select s.id as session_id, a.id, a.user_name, a.name as display_name, a.role, a.auth_type, s.stage, s.ends_at,
+      a.totp_enabled, a.totp_confirmed_at is not null as totp_confirmed, a.totp_deferrals,
+      s.seen_at < statement_timestamp() - make_interval(secs => ${seenEverySeconds}) as is_stale
+    from admin_sessions s join admins a on a.id = s.admin_id
+    where s.token_hash = ${tokenHash} and s.ended_at is null and s.ends_at > statement_timestamp()
+      and a.login_enabled`.execute(db)
+  return rows[0]
+}
+
+/** Marks an admin session as seen; never waits for the row. */
+export async function touchAdminSession(db: Kysely<DB>, id: string): Promise<void> {
+  await sql`
+    update admin_sessions set seen_at = statement_timestamp()
+    where id in (
+      select id from admin_sessions
+      where id = ${id} and seen_at < statement_timestamp() - make_interval(secs => ${seenEverySeconds})
+      for no key update skip locked)`.execute(db)
+}
+
+/** Inserts an admin session of so many minutes. */
+export async function insertAdminSession(
+  tx: Kysely<DB>,
+  session: {
+    adminId: string
+    tokenHash: string
+    stage: 'half' | 'complete'
+    minutes: number
+    address: string
+    userAgent: string | null
+  },
+): Promise<{ id: string; secondsLeft: number }> {
+  const { rows } = await sql<{ id: string; secondsLeft: number }>`
+    insert into admin_sessions (admin_id, token_hash, stage, ip_address, user_agent, ends_at)
+    values (${session.adminId}, ${session.tokenHash}, ${session.stage}, ${session.address}::inet,
+      ${session.userAgent}, statement_timestamp() + make_interval(mins => ${session.minutes}))
+    returning id, extract(epoch from ends_at - statement_timestamp())::float8 as seconds_left`.execute(tx)
+  const row = rows[0]
+  if (row === undefined) throw new Error('The admin session was not inserted.')
+  return row
+}
+
+/** Ends one live admin session; false when there was none. */
+export async function endAdminSessionRow(tx: Kysely<DB>, id: string, reason: string): Promise<boolean> {
+  const result = await tx
+    .updateTable('adminSessions')
+    .set({ endedAt: sql<Date>`statement_timestamp()`, endedReason: reason })
+    .where('id', '=', id)
+    .where('endedAt', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Ends the live session of a token, if there is one: the browser signs in anew. */
+export async function endAdminSessionOfToken(
+  tx: Kysely<DB>,
+  tokenHash: string,
+  reason: string,
+): Promise<void> {
+  await tx
+    .updateTable('adminSessions')
+    .set({ endedAt: sql<Date>`statement_timestamp()`, endedReason: reason })
+    .where('tokenHash', '=', tokenHash)
+    .where('endedAt', 'is', null)
+    .execute()
+}
+
+/** Ends the live sessions of an admin, half ones included, but for one. */
+export async function endOtherAdminSessionRows(
+  tx: Kysely<DB>,
+  { adminId, except = null }: { adminId: string; except?: string | null },
+  reason: string,
+): Promise<void> {
+  await sql`
+    update admin_sessions set ended_at = statement_timestamp(), ended_reason = ${reason}
+    where admin_id = ${adminId} and ended_at is null and id is distinct from ${except}::uuid`.execute(tx)
+}

@@ -1,0 +1,94 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { nextSignInStep, stepCodes } from '#machines/sign-in.machine.ts'
+import type { Deps } from '../context.ts'
+import { apiError } from '../errors.ts'
+import { hashToken } from '../platform/random.ts'
+import { findLiveAdminSession, type LiveAdminSession, touchAdminSession } from './admin-session.store.ts'
+import { findLiveSession, type LiveSession, touchSession } from './session.store.ts'
+import { sessionCookies } from './session-cookie.ts'
+import { checkSessionTag, sessionTag } from './session-tag.ts'
+import { isDeferable } from './totp-deferral.ts'
+
+/** The user's session that a request acts in. */
+export type UserSession = Omit<LiveSession, 'isStale'> & {
+  /** Hash to answer in the status; see `sessionTag`. */
+  tag: string
+}
+
+/** The administrator that a request acts for. */
+export type AdminPrincipal = Omit<LiveAdminSession, 'isStale' | 'userName'> & {
+  /** The unique user name: what audit events and LastModifiedBy tell. */
+  name: string
+  tag: string
+}
+
+/** What `requireUser` gives to the routes behind it. */
+export type UserEnv = { Variables: { session: UserSession } }
+/** What `requireAdmin` gives to the routes behind it. */
+export type AdminEnv = { Variables: { admin: AdminPrincipal } }
+
+/** `any` also lets half sessions in: for the second step, logout, and the admin's status. */
+type GuardOptions = { stage?: 'complete' | 'any' }
+
+/**
+ * Lets a signed-in user in, by the portal's cookie or a machine session's Bearer token, and puts `session`.
+ *
+ * @throws err.invalidSession without a live session of the user realm; err.totpVerificationRequired or
+ * err.totpEnrolmentRequired for a half one; err.sessionChanged when the page believes in another.
+ */
+export function requireUser(
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+  { stage = 'complete' }: GuardOptions = {},
+): MiddlewareHandler<UserEnv> {
+  const cookies = sessionCookies(config)
+  return createMiddleware<UserEnv>(async function guardUser(c, next) {
+    const bearer = bearerToken(c)
+    const token = bearer ?? cookies.read(c, 'user')
+    const kind = bearer === undefined ? 'portal' : 'machine'
+    const found = token === undefined ? undefined : await findLiveSession(db.grants, hashToken(token), kind)
+    if (found === undefined) throw apiError('err.invalidSession')
+    const { isStale, ...session } = found
+    checkSessionTag(c, session.id)
+    if (stage === 'complete') checkComplete({ realm: 'user', ...session, deferable: false })
+    if (isStale) await touchSession(db.grants, session.id)
+    c.set('session', { ...session, tag: sessionTag(session.id) })
+    await next()
+  })
+}
+
+/** Lets a signed-in administrator in, by the console's cookie, and puts `admin`. Throws as `requireUser` does. */
+export function requireAdmin(
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+  { stage = 'complete' }: GuardOptions = {},
+): MiddlewareHandler<AdminEnv> {
+  const cookies = sessionCookies(config)
+  return createMiddleware<AdminEnv>(async function guardAdmin(c, next) {
+    const token = cookies.read(c, 'admin')
+    const found = token === undefined ? undefined : await findLiveAdminSession(db.grants, hashToken(token))
+    if (found === undefined) throw apiError('err.invalidSession')
+    const { isStale, userName, ...admin } = found
+    checkSessionTag(c, admin.sessionId)
+    if (stage === 'complete') checkComplete({ realm: 'admin', ...admin, deferable: isDeferable(admin) })
+    if (isStale) await touchAdminSession(db.grants, admin.sessionId)
+    c.set('admin', { ...admin, name: userName, tag: sessionTag(admin.sessionId) })
+    await next()
+  })
+}
+
+function checkComplete(session: {
+  realm: 'user' | 'admin'
+  stage: 'half' | 'complete'
+  totpEnabled: boolean
+  totpConfirmed: boolean
+  deferable: boolean
+}): void {
+  if (session.stage === 'complete') return
+  const step = nextSignInStep(session)
+  // The second factor was lifted meanwhile: the half session still isn't one, its owner signs in again.
+  throw apiError(step === 'signedIn' ? 'err.invalidSession' : stepCodes[step])
+}
+
+function bearerToken(c: Context): string | undefined {
+  return /^Bearer ([\w-]{1,200})$/i.exec(c.req.header('Authorization') ?? '')?.[1]
+}

@@ -1,0 +1,202 @@
+import type { Kysely } from 'kysely'
+import { writeAudit } from '../audit/audit.store.ts'
+import type { Deps } from '../context.ts'
+import type { EndReason, RightsScope } from '../entries/rights.ts'
+import { apiError } from '../errors.ts'
+import type { DB } from '../platform/database.types.ts'
+import { hashToken, newToken } from '../platform/random.ts'
+import {
+  findEffectiveSessionLimit,
+  findOwnedSession,
+  findSessionOfToken,
+  listSessionsBegunBefore,
+  type OwnedSession,
+  readDatabaseTime,
+} from './session.query.ts'
+import {
+  type EndedSession,
+  endOtherSessionRows,
+  endSessionRows,
+  insertSession,
+  listSurplusSessionIds,
+  shortenSessions,
+} from './session.store.ts'
+
+type SessionDeps = Pick<Deps, 'db' | 'rights'>
+
+/** Where a sign-in came from. */
+export type SignInClient = {
+  /** The client's address as the proxy rules decided it. */
+  address: string
+  /** The peer that sent forwarding headers without being trusted: such a session gets no grant. */
+  untrustedProxy: string | null
+  userAgent: string | null
+}
+
+/** A session as its new owner gets it; the token is kept nowhere else. */
+export type CreatedSession = { id: string; userId: string; token: string; secondsLeft: number; endsAt: Date }
+
+/** What makes a session. */
+export type SessionRequest = {
+  userId: string
+  kind: 'portal' | 'machine'
+  kiosk: boolean
+  /** Longest life in minutes, null = the user's session minutes alone. */
+  atMostMinutes: number | null
+  client: SignInClient
+  /** Token of the session that this browser had: it ends with the new one's beginning. */
+  replaces?: string | undefined
+  /** Runs under the user's lock: throws when the account changed since its proof, writes what goes with a sign-in. */
+  act: (tx: Kysely<DB>) => Promise<void>
+}
+
+/** How long the second step may take, in minutes. Specification README "Second factor, sessions". */
+export const halfSessionMinutes = 5
+
+/** Sessions ended in one transaction when all are. */
+const endedAtOnce = 100
+
+/**
+ * Signs a user in: a session with a new token, ending at the earliest of session minutes, `atMostMinutes` and
+ * ValidUntil. Beyond the session limit the oldest session ends in the same transaction. Which addresses the session
+ * holds is not said here: that is decided where addresses are granted.
+ */
+export async function createUserSession(
+  { db, rights }: SessionDeps,
+  request: SessionRequest,
+): Promise<CreatedSession> {
+  const { userId, client } = request
+  const token = newToken()
+  const replaced = await findReplaced(db.grants, request.replaces)
+  const scope = toScope(replaced, [userId])
+  const session = await rights.change(scope, replaced.length > 0 ? 'logout' : 'sessionLimit', async (tx) => {
+    await request.act(tx)
+    await endSessions(tx, scope.sessions, 'logout')
+    await endSurplus(tx, userId)
+    return insertSession(tx, { ...request, ...client, stage: 'complete', tokenHash: hashToken(token) })
+  })
+  return { ...session, userId, token }
+}
+
+/** The same after a right password alone: 5 minutes, for the second step and logout only. */
+export async function createHalfSession(
+  { db, rights }: SessionDeps,
+  request: Omit<SessionRequest, 'atMostMinutes' | 'kind'>,
+): Promise<CreatedSession> {
+  const { userId, client } = request
+  const token = newToken()
+  const replaced = await findReplaced(db.grants, request.replaces)
+  const scope = toScope(replaced, [userId])
+  const session = await rights.change(scope, 'logout', async (tx) => {
+    await request.act(tx)
+    await endSessions(tx, scope.sessions, 'logout')
+    return insertSession(tx, {
+      ...request,
+      ...client,
+      kind: 'portal',
+      stage: 'half',
+      atMostMinutes: halfSessionMinutes,
+      tokenHash: hashToken(token),
+    })
+  })
+  return { ...session, userId, token }
+}
+
+/** Ends one session, half or complete. A session that ended meanwhile stays as it is. */
+export async function endSession(
+  { rights }: Pick<Deps, 'rights'>,
+  session: OwnedSession,
+  reason: EndReason,
+  act: (tx: Kysely<DB>, ended: EndedSession) => Promise<void>,
+): Promise<void> {
+  await rights.change(toScope([session], []), reason, async (tx) => {
+    for (const ended of await endSessionRows(tx, [session.id], reason)) await act(tx, ended)
+  })
+}
+
+/**
+ * Ends a user's session for an administrator.
+ *
+ * @throws err.notFound when there is no such session or it has ended.
+ */
+export async function endSessionById(
+  deps: SessionDeps,
+  { id, adminName }: { id: string; adminName: string },
+): Promise<void> {
+  const session = await findOwnedSession(deps.db.grants, id)
+  if (session === undefined) throw apiError('err.notFound')
+  await endSession(deps, session, 'sessionEnded', (tx, ended) =>
+    auditEnded(tx, [ended], 'sessionEnded', adminName),
+  )
+}
+
+/** Ends every session of every user that had begun when it was asked for, a hundred in a transaction. */
+export async function endAllSessions({ db, rights }: SessionDeps, adminName: string): Promise<number> {
+  const before = await readDatabaseTime(db.grants)
+  for (let count = 0; ; ) {
+    const sessions = await listSessionsBegunBefore(db.grants, before, endedAtOnce)
+    if (sessions.length === 0) return count
+    const ended = await rights.change(toScope(sessions, []), 'sessionEnded', async (tx) => {
+      const ids = sessions.map(({ id }) => id)
+      const rows = await endSessionRows(tx, ids, 'sessionEnded')
+      await auditEnded(tx, rows, 'sessionEnded', adminName)
+      return rows.length
+    })
+    count += ended
+  }
+}
+
+/** Ends a user's other sessions in the transaction of a change to the account; within `rights.change` of that user. */
+export async function endOtherSessions(
+  tx: Kysely<DB>,
+  whose: { userId: string; except?: string; adminName?: string },
+  reason: EndReason,
+): Promise<void> {
+  await auditEnded(tx, await endOtherSessionRows(tx, whose, reason), reason, whose.adminName)
+}
+
+/** ValidUntil came nearer: a user's sessions and standing grants end no later; within `rights.change` of that user. */
+export async function shortenUserSessions(tx: Kysely<DB>, userId: string, endsAt: Date): Promise<void> {
+  await shortenSessions(tx, userId, endsAt)
+}
+
+async function findReplaced(db: Kysely<DB>, token: string | undefined): Promise<OwnedSession[]> {
+  const found = token === undefined ? undefined : await findSessionOfToken(db, hashToken(token))
+  return found === undefined ? [] : [found]
+}
+
+function toScope(
+  sessions: readonly OwnedSession[],
+  users: readonly string[],
+): Required<Pick<RightsScope, 'sessions' | 'users'>> {
+  return {
+    sessions: sessions.map(({ id }) => id),
+    users: [...new Set([...users, ...sessions.map(({ userId }) => userId)])],
+  }
+}
+
+async function endSurplus(tx: Kysely<DB>, userId: string): Promise<void> {
+  const limit = await findEffectiveSessionLimit(tx, userId)
+  if (limit === null) return
+  await endSessions(tx, await listSurplusSessionIds(tx, userId, limit - 1), 'sessionLimit')
+}
+
+async function endSessions(tx: Kysely<DB>, ids: readonly string[], reason: EndReason): Promise<void> {
+  await auditEnded(tx, await endSessionRows(tx, ids, reason), reason)
+}
+
+async function auditEnded(
+  tx: Kysely<DB>,
+  ended: readonly EndedSession[],
+  reason: EndReason,
+  adminName?: string,
+): Promise<void> {
+  await writeAudit(
+    tx,
+    ended.map(({ id, userName }) => ({
+      kind: 'SessionEnded',
+      fields: { UserName: userName, ...(adminName !== undefined && { AdminName: adminName }) },
+      detail: { sessionId: id, reason },
+    })),
+  )
+}

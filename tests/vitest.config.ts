@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config'
+
+/** All tests, one process per file; real services are started once by the global set-up. */
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    include: ['{server,agent,machines,web,tests,migrations}/**/*.test.{ts,tsx}'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    globalSetup: ['tests/support/services.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+})

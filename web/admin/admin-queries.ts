@@ -1,0 +1,100 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { stepCodes } from '#machines/sign-in.machine.ts'
+import type { ListQuery } from '#server/platform/wire.schema.ts'
+import { ApiFailure, echoSession } from '../api.ts'
+import * as api from './admin-api.ts'
+import { readAdminSession, writeAdminSession } from './admin-session.ts'
+
+/** How often the console asks again, in milliseconds. Console §9. */
+export const pollMs = { home: 30_000, shell: 180_000, agents: 5_000, users: 30_000, token: 2_000 } as const
+
+/** How long lists and the status are good, in milliseconds. Console §9. */
+const cacheMs = 180_000
+
+/** What the console reads, each with its key, so that a change can name what it made stale. */
+export const queries = {
+  /** The admin's status; the last one is kept for the page session, so that a reload shows the frame at once. */
+  status: queryOptions({
+    queryKey: ['admin', 'status'],
+    queryFn: async ({ signal }) => {
+      const status = await api.fetchAdminStatus({ signal })
+      if (!status.SessionComplete)
+        throw new ApiFailure({
+          status: 403,
+          code: stepCodes[status.AdminTotpVerified ? 'verifyingTotp' : 'enrolling'],
+        })
+      echoSession(status.Session)
+      writeAdminSession(status)
+      return status
+    },
+    initialData: readAdminSession,
+    initialDataUpdatedAt: 0,
+    staleTime: cacheMs,
+  }),
+  agents: queryOptions({
+    queryKey: ['admin', 'agents'],
+    queryFn: ({ signal }) => api.listAgents({ signal }),
+    staleTime: cacheMs,
+  }),
+  agent: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'agents', id],
+      queryFn: ({ signal }) => api.fetchAgent(id, { signal }),
+    }),
+  knocs: queryOptions({
+    queryKey: ['admin', 'knocs'],
+    queryFn: ({ signal }) => api.listKnocs({ signal }),
+    staleTime: cacheMs,
+  }),
+  knoc: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'knocs', id],
+      queryFn: ({ signal }) => api.fetchKnoc(id, { signal }),
+    }),
+  groups: queryOptions({
+    queryKey: ['admin', 'groups'],
+    queryFn: ({ signal }) => api.listGroups({ signal }),
+    staleTime: cacheMs,
+  }),
+  users: (query: ListQuery) =>
+    queryOptions({
+      queryKey: ['admin', 'users', 'list', query],
+      queryFn: ({ signal }) => api.listUsers(query, { signal }),
+      placeholderData: keepPreviousData,
+      staleTime: cacheMs,
+    }),
+  user: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'users', id],
+      queryFn: ({ signal }) => api.fetchUser(id, { signal }),
+    }),
+  userSessions: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'users', id, 'sessions'],
+      queryFn: ({ signal }) => api.listUserSessions(id, { signal }),
+    }),
+  userAcls: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'users', id, 'acls'],
+      queryFn: ({ signal }) => api.listUserAcls(id, { signal }),
+    }),
+  userGroups: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'users', id, 'groups'],
+      queryFn: ({ signal }) => api.listUserGroups(id, { signal }),
+    }),
+  licence: queryOptions({
+    queryKey: ['admin', 'licence'],
+    queryFn: ({ signal }) => api.fetchLicence({ signal }),
+  }),
+}
+
+/** Everything of one kind, for `invalidateQueries`. */
+export const stale = {
+  status: { queryKey: ['admin', 'status'] },
+  agents: { queryKey: ['admin', 'agents'] },
+  knocs: { queryKey: ['admin', 'knocs'] },
+  groups: { queryKey: ['admin', 'groups'] },
+  users: { queryKey: ['admin', 'users'] },
+  licence: { queryKey: ['admin', 'licence'] },
+} as const

@@ -1,0 +1,126 @@
+import { ChevronDown } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import type { KnocRow } from '#server/knocs/knoc.schema.ts'
+import { Banner } from '../../components/banner.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Menu, type MenuAction } from '../../components/menu.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { Facts } from '../components/facts.tsx'
+import { OnlineMark } from '../components/online-mark.tsx'
+import { examplePort, guidance, portOf } from './ipset-rules.ts'
+import { configOf } from './knoc-settings-form.ts'
+import { findKnocType } from './knoc-types.ts'
+
+type Props = {
+  knoc: KnocRow | undefined
+  onClose: () => void
+  actionsOf: (knoc: KnocRow) => readonly MenuAction[]
+}
+
+/** One knoc: what it is, and how its enforcement point has to be set up. Console §2, §9 (768 px wide). */
+export function KnocDetailDialog({ knoc, onClose, actionsOf }: Props) {
+  const { t } = useTranslation()
+  return (
+    <Dialog
+      open={knoc !== undefined}
+      onClose={onClose}
+      size="lg"
+      title={knoc?.Name ?? ''}
+      footer={
+        <>
+          {knoc ? (
+            <Menu
+              label={t('admin.actionsFor', { name: knoc.Name })}
+              items={actionsOf(knoc)}
+              buttonClassName={buttonClass({})}
+              button={
+                <>
+                  {t('kit.actions')}
+                  <ChevronDown aria-hidden="true" className="size-4" />
+                </>
+              }
+            />
+          ) : null}
+          <Button variant="primary" onClick={onClose}>
+            {t('admin.done')}
+          </Button>
+        </>
+      }
+    >
+      {knoc ? <Body knoc={knoc} /> : null}
+    </Dialog>
+  )
+}
+
+function Body({ knoc }: { knoc: KnocRow }) {
+  const { t } = useTranslation()
+  const type = findKnocType(knoc.BackendType)
+  return (
+    <div className="flex flex-col gap-6 pb-3">
+      <Facts
+        facts={[
+          {
+            label: t('admin.knocs.type'),
+            value: type ? t(`knocType.${type.key}`) : knoc.BackendType,
+          },
+          {
+            label: t('admin.knocs.agentName'),
+            value: knoc.AgentName && (
+              <span className="inline-flex items-center gap-2">
+                <OnlineMark online={knoc.AgentOnline} />
+                {knoc.AgentName}
+              </span>
+            ),
+          },
+          { label: t('admin.knocs.url'), value: knoc.URL || null },
+          { label: t('admin.knocs.category'), value: knoc.Category },
+          {
+            label: t('admin.knocs.assigned'),
+            value: t('admin.knocs.assignedTo', {
+              users: t('admin.members.userCount', { count: knoc.UserCount }),
+              groups: t('admin.members.groupCount', { count: knoc.GroupCount }),
+            }),
+          },
+          {
+            label: t('admin.knocs.now'),
+            value: [
+              t('admin.knocs.open', { count: knoc.OpenCount }),
+              ...(knoc.UnsettledCount > 0
+                ? [t('admin.knocs.unsettled', { count: knoc.UnsettledCount })]
+                : []),
+            ].join(', '),
+          },
+        ]}
+      />
+      {knoc.BackendType === 'ipset' ? <IpsetGuide knoc={knoc} /> : null}
+    </div>
+  )
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+function IpsetGuide({ knoc }: { knoc: KnocRow }) {
+  const { t } = useTranslation()
+  const config = configOf(knoc.AclConfig, 'ipset')
+  const port = portOf(knoc.URL)
+  const blocks = guidance({
+    v4: textOf(config['V4SetName']),
+    v6: textOf(config['V6SetName']),
+    port: port ?? examplePort,
+  })
+  return (
+    <section className="flex flex-col gap-4">
+      <div>
+        <h3 className="text-base font-bold text-ink">{t('guide.title')}</h3>
+        <p className="mt-1 text-[0.9375rem] text-muted">{t('guide.lead')}</p>
+      </div>
+      {blocks.map(({ key, text }) => (
+        <CodeBlock key={key} label={t(`guide.${key}`)} text={text} copyLabel={t('kit.copy')} />
+      ))}
+      {port === undefined ? <Banner title={t('guide.port', { port: examplePort })} /> : null}
+      <p className="text-sm text-muted">{t('guide.order')}</p>
+    </section>
+  )
+}

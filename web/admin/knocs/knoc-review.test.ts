@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import type { Capabilities } from '#machines/protocol.ts'
+import { findOsName, reviewNotices, setSuggestions } from './knoc-review.ts'
+
+const capabilities: Capabilities = {
+  'os-release': { NAME: 'Debian GNU/Linux', VERSION: '13 (trixie)' },
+  ipset: {
+    command_available: true,
+    sudo_enabled: true,
+    privilege: 'root',
+    ipsets: [
+      { name: 'ssh4', address_family: 'inet', timeouts: true, references: 2 },
+      { name: 'ssh6', address_family: 'inet6', timeouts: false, references: 0 },
+    ],
+  },
+  haproxy: null,
+  script: { enabled: false, commands: [] },
+}
+const plain = { AutoBrowseUsers: false, HideFromUsers: false }
+const texts = (acl: Record<string, unknown>, options = plain, agent: Capabilities | null = capabilities) =>
+  reviewNotices({ acl, capabilities: agent, options }).map(({ tone, text }) => `${tone} ${text}`)
+
+describe('the review of a Linux knoc', () => {
+  it('says nothing of a set that is ready', () => {
+    expect(texts({ V4SetName: 'ssh4' })).toEqual([])
+  })
+
+  it('warns of sets that the agent has not got', () => {
+    expect(texts({ V4SetName: 'web4', V6SetName: 'web6' })).toEqual([
+      'warning missingV4Set',
+      'warning missingV6Set',
+    ])
+    expect(texts({ V4SetName: 'ssh4' }, plain, null)).toEqual(['warning missingV4Set'])
+  })
+
+  it('warns of sets that cannot do their job', () => {
+    expect(texts({ V6SetName: 'ssh6' })).toEqual(['warning noTimeouts', 'warning noReferences'])
+    expect(texts({ V6SetName: 'ssh4' })).toEqual(['warning wrongFamily'])
+  })
+
+  it('warns of AutoBrowse and mentions what users do not see', () => {
+    expect(texts({}, { AutoBrowseUsers: true, HideFromUsers: true })).toEqual([
+      'warning autoBrowse',
+      'info hidden',
+    ])
+  })
+
+  it('names the operating system, or leaves it unknown', () => {
+    expect(findOsName(capabilities)).toBe('Debian GNU/Linux 13 (trixie)')
+    expect(findOsName({ ...capabilities, 'os-release': null })).toBeUndefined()
+    expect(findOsName(null)).toBeUndefined()
+  })
+
+  it('suggests each family its own sets', () => {
+    expect(setSuggestions(capabilities)).toEqual({ V4SetName: ['ssh4'], V6SetName: ['ssh6'] })
+    expect(setSuggestions(null)).toEqual({ V4SetName: [], V6SetName: [] })
+  })
+})

@@ -1,0 +1,57 @@
+import type { Capabilities } from '#machines/protocol.ts'
+import { type BackendId, definitions } from '#server/backends/definitions/index.ts'
+import { compareVersions } from '../agents/agent-version.ts'
+
+/** A kind of knoc that has a wizard. Another kind is another row here, in the chooser and in the wizard's table. */
+export type KnocType = {
+  /** Its backend's type, the one key of `Config`. */
+  backend: BackendId
+  /** Translation keys below `knocType.<key>`. */
+  key: 'LINUX'
+  /** The wizard's address. */
+  path: string
+  /** Page of the documentation, below /docs/. */
+  docs: string
+  /** What an agent must report to be offered. Console §5. */
+  isCapable: (capabilities: Capabilities) => boolean
+}
+
+/** Every kind that can be made here, in the chooser's order. */
+export const knocTypes = [
+  {
+    backend: 'ipset',
+    key: 'LINUX',
+    path: '/admin/knocs/new/linux',
+    docs: '/docs/ipset',
+    isCapable: ({ ipset }) => ipset.command_available && ipset.sudo_enabled,
+  },
+] as const satisfies readonly KnocType[]
+
+/** The kind of a knoc by its backend's type; undefined for kinds that this console can't show in full. */
+export const findKnocType = (backendType: string): KnocType | undefined =>
+  knocTypes.find(({ backend }) => backend === backendType)
+
+/**
+ * Whether an agent may be chosen: it reports what the kind needs, and its version (no version passes) is one that
+ * knows the kind and that the server still lets open. Console §5.
+ */
+export const isAgentCapable = (
+  agent: { Version: string | null; Capabilities: Capabilities | null },
+  type: KnocType,
+  minimumVersion: string,
+): boolean =>
+  agent.Capabilities !== null &&
+  type.isCapable(agent.Capabilities) &&
+  [definitions[type.backend].minAgentVersion, minimumVersion].every(
+    (minimum) => agent.Version === null || compareVersions(agent.Version, minimum) >= 0,
+  )
+
+/** The one agent that can be meant when just one is capable; undefined when there is a choice to make. */
+export function findOnlyCapable<Agent extends Parameters<typeof isAgentCapable>[0]>(
+  agents: readonly Agent[],
+  type: KnocType,
+  minimumVersion: string,
+): Agent | undefined {
+  const capable = agents.filter((agent) => isAgentCapable(agent, type, minimumVersion))
+  return capable.length === 1 ? capable[0] : undefined
+}

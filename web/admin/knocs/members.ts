@@ -1,0 +1,36 @@
+import type { UserRow } from '#server/users/user.schema.ts'
+
+/** A user as pickers and the review show it. */
+export type KnownUser = Pick<UserRow, 'ID' | 'Name' | 'Company' | 'UserName'>
+
+/** Who gets a knoc, and what is known of the users among them: lists come by page, so not everybody is. */
+export type Members = {
+  userIds: readonly string[]
+  groupIds: readonly string[]
+  known: Readonly<Record<string, KnownUser>>
+}
+
+/** The same with these users known. */
+export const withKnown = (members: Members, users: readonly KnownUser[]): Members => ({
+  ...members,
+  known: { ...members.known, ...Object.fromEntries(users.map((user) => [user.ID, user])) },
+})
+
+/** Chosen users that are known, by name. */
+export const chosenUsers = ({ userIds, known }: Members): KnownUser[] =>
+  userIds
+    .map((id) => known[id])
+    .filter((user) => user !== undefined)
+    .toSorted((a, b) => a.Name.localeCompare(b.Name))
+
+/** Groups in the kinds that the review shows apart. */
+export const chosenGroups = <Group extends { ID: string; Type: string }>(
+  { groupIds }: Members,
+  groups: readonly Group[],
+): { saml: Group[]; local: Group[] } => {
+  const chosen = groups.filter(({ ID }) => groupIds.includes(ID))
+  return {
+    saml: chosen.filter(({ Type }) => Type === 'saml'),
+    local: chosen.filter(({ Type }) => Type !== 'saml'),
+  }
+}

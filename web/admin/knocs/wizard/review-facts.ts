@@ -1,0 +1,78 @@
+import { useTranslation } from 'react-i18next'
+import { definitions } from '#server/backends/definitions/index.ts'
+import { definitionFields, recorded } from '../../../forms/definition-fields.ts'
+import { isTextKey } from '../../../i18n/start-i18n.ts'
+import type { Fact } from '../../components/facts.tsx'
+import type { AclOptions } from '../knoc-options-form.ts'
+import type { SettingsForm } from '../knoc-settings-form.ts'
+import type { KnocType } from '../knoc-types.ts'
+
+/** The settings as the review lists them, those of the kind by its definition. A secret is never shown. */
+export function useSettingFacts(type: KnocType, entry: SettingsForm): Fact[] {
+  const { t, i18n } = useTranslation()
+  const { backend, acl } = definitions[type.backend]
+  const parts = [
+    { fields: definitionFields(backend), values: entry.Backend },
+    { fields: definitionFields(acl), values: entry.Acl },
+  ]
+  return [
+    { label: t('admin.settings.description'), value: entry.Description },
+    { label: t('admin.settings.url'), value: entry.URL || '-' },
+    { label: t('admin.settings.category'), value: entry.Category },
+    ...parts.flatMap(({ fields, values }) =>
+      fields.map(({ name, label, kind }) => {
+        const text = toText(values[name])
+        return {
+          label: isTextKey(i18n, label) ? i18n.t(label) : name,
+          value: kind === 'secret' ? recorded : text || '-',
+        }
+      }),
+    ),
+  ]
+}
+
+/** The options as the review lists them. */
+export function useOptionFacts(acl: AclOptions): Fact[] {
+  const { t } = useTranslation()
+  const yesNo = (isOn: boolean) => t(isOn ? 'admin.yes' : 'admin.no')
+  const { RestrictionType, RfcType, Ranges } = acl.IpExclusions
+  const restriction =
+    RestrictionType === 'RFC1918'
+      ? `${t('admin.options.restriction.RFC1918')}: ${t(`admin.options.rfc.${RfcType}`)}`
+      : t(`admin.options.restriction.${RestrictionType}`)
+  const isListed = RestrictionType === 'allowList' || RestrictionType === 'denyList'
+  return [
+    { label: t('admin.options.ClickToGrant'), value: yesNo(acl.ClickToGrant) },
+    {
+      label: t('admin.options.GrantMinutes'),
+      value: acl.MaximumGrantDuration === null ? '-' : String(acl.MaximumGrantDuration / 60),
+    },
+    {
+      label: t('admin.options.GrantType'),
+      value:
+        acl.GrantType.Type === 'userIp'
+          ? t('admin.options.userIp')
+          : acl.GrantType.Ips.map(({ Ip }) => Ip).join(', '),
+    },
+    {
+      label: t('admin.options.RestrictionType'),
+      value: isListed
+        ? `${restriction}: ${Ranges.map(({ Start, End }) => `${Start} – ${End}`).join(', ') || '-'}`
+        : restriction,
+    },
+    {
+      label: t('admin.options.WhenServerSilent'),
+      value:
+        acl.WhenServerSilent === null
+          ? t('admin.options.silent.keep')
+          : t('admin.options.silentAfter', { seconds: acl.WhenServerSilent }),
+    },
+    { label: t('admin.options.HideFromUsers'), value: yesNo(acl.HideFromUsers) },
+    { label: t('admin.options.AutoBrowseUsers'), value: yesNo(acl.AutoBrowseUsers) },
+  ]
+}
+
+const toText = (value: unknown): string => {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query'
+import { TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
+import { Banner } from '../../components/banner.tsx'
+import { LinkButton } from '../../components/button.tsx'
+import type { Tone } from '../../components/tone.ts'
+import { isTextKey } from '../../i18n/start-i18n.ts'
+import { pollMs, queries } from '../admin-queries.ts'
+import { readDismissedBanners, writeDismissedBanners } from '../admin-session.ts'
+import { type Banner as BannerFact, type BannerPlace, findBanner } from './banners.ts'
+
+const tones: Record<BannerFact['tone'], Tone> = { danger: 'danger', warning: 'warn', info: 'accent' }
+const places: Readonly<Record<string, BannerPlace>> = { '/admin/home': 'home', '/admin/users': 'users' }
+
+/** Standing warnings of the server, and below them one banner at a time. Console §1. */
+export function AdminBanners() {
+  const { t, i18n } = useTranslation()
+  const [path] = useLocation()
+  const status = useQuery(queries.status).data
+  const agents = useQuery({ ...queries.agents, refetchInterval: pollMs.shell }).data
+  const [dismissed, setDismissed] = useState(readDismissedBanners)
+  if (status === undefined) return null
+  const banner = findBanner({ status, agents: agents ?? [] }, places[path] ?? 'other', dismissed)
+  const dismiss = (id: string) => {
+    const next = [...dismissed, id]
+    writeDismissedBanners(next)
+    setDismissed(next)
+  }
+  const text = (key: string, values: Record<string, string | number>) =>
+    isTextKey(i18n, key) ? i18n.t(key, values) : undefined
+  const warnings = status.Warnings.filter(({ Code }) => isTextKey(i18n, `warning.${Code}.title`))
+  if (warnings.length === 0 && banner === undefined) return null
+  return (
+    <div className="flex flex-col gap-3">
+      {warnings.map(({ Code, Extra }) => {
+        const [title, body] = ['title', 'body'].map((part) =>
+          text(`warning.${Code}.${part}`, { extra: Extra ?? '' }),
+        )
+        return redWarnings.includes(Code) ? (
+          <Banner key={Code} tone="danger" title={title}>
+            {body}
+          </Banner>
+        ) : (
+          <p
+            key={Code}
+            className="flex items-start gap-2 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn"
+          >
+            <TriangleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
+            <span>
+              <strong>{title}.</strong> {body}
+            </span>
+          </p>
+        )
+      })}
+      {banner ? (
+        <Banner
+          tone={tones[banner.tone]}
+          title={text(`banner.${banner.text}.title`, banner.values)}
+          onDismiss={() => dismiss(banner.id)}
+          action={
+            banner.link ? (
+              <LinkButton size="sm" href={banner.link.url} target="_blank" rel="noreferrer">
+                {t(`banner.link.${banner.link.linkText}`)}
+              </LinkButton>
+            ) : null
+          }
+        >
+          {text(`banner.${banner.text}.body`, banner.values)}
+        </Banner>
+      ) : null}
+    </div>
+  )
+}
+
+/** Nobody gets access as long as it stands: red. Decision 9. */
+const redWarnings: readonly string[] = ['untrustedProxy']

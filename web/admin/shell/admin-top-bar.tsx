@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronDown, KeyRound, LogOut, Menu as MenuIcon, UserRound } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { IconButton } from '../../components/icon-button.tsx'
+import { Logo } from '../../components/logo.tsx'
+import { Menu } from '../../components/menu.tsx'
+import { ColourModeButton } from '../../shell/colour-mode-button.tsx'
+import { queries } from '../admin-queries.ts'
+import { PasswordDialog } from './password-dialog.tsx'
+import { useLogout } from './use-logout.ts'
+
+/** Who is signed in, the colours, the own password, and the way out. */
+export function AdminTopBar({ onMenu }: { onMenu: () => void }) {
+  const { t } = useTranslation()
+  const status = useQuery(queries.status).data
+  const logout = useLogout()
+  const [isPasswordOpen, setIsPasswordOpen] = useState(false)
+  const name = status?.Name || status?.UserName || ''
+  return (
+    <header className="sticky top-0 z-20 flex min-h-16 items-center gap-2 border-b border-line bg-page px-3 sm:px-6 lg:px-8">
+      <IconButton icon={MenuIcon} label={t('admin.nav.open')} onClick={onMenu} className="lg:hidden" />
+      <Logo className="h-6 lg:hidden" label={t('admin.nav.logo')} />
+      <div className="ml-auto flex min-w-0 items-center gap-1">
+        <ColourModeButton />
+        <Menu
+          label={t('admin.account', { name })}
+          buttonClassName="inline-flex min-h-10 min-w-0 items-center gap-2 rounded-[10px] px-2.5 text-[0.9375rem] font-semibold text-ink hover:bg-sunken"
+          button={
+            <>
+              <span className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-on-accent-soft">
+                <UserRound aria-hidden="true" className="size-4" />
+              </span>
+              <span className="max-w-40 truncate max-sm:hidden">{name}</span>
+              <ChevronDown aria-hidden="true" className="size-4 shrink-0 text-muted" />
+            </>
+          }
+          items={[
+            ...(status?.AuthType === 'local'
+              ? [{ label: t('password.title'), icon: KeyRound, onSelect: () => setIsPasswordOpen(true) }]
+              : []),
+            { label: t('admin.logout'), icon: LogOut, onSelect: () => logout.mutate() },
+          ]}
+        />
+      </div>
+      <PasswordDialog open={isPasswordOpen} onClose={() => setIsPasswordOpen(false)} />
+    </header>
+  )
+}

@@ -1,0 +1,78 @@
+import {
+  Description,
+  DialogBackdrop,
+  DialogPanel,
+  DialogTitle,
+  Dialog as HeadlessDialog,
+} from '@headlessui/react'
+import { X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { cx } from './class-names.ts'
+import { IconButton } from './icon-button.tsx'
+
+type Props = {
+  open: boolean
+  onClose: () => void
+  title: string
+  description?: ReactNode
+  /** Buttons, in reading order; the main one last. */
+  footer?: ReactNode
+  size?: 'sm' | 'md' | 'lg' | undefined
+  /** 'alertdialog' asks for an answer: no close button. */
+  role?: 'dialog' | 'alertdialog' | undefined
+  children?: ReactNode
+}
+
+const sizes = { sm: 'max-w-md', md: 'max-w-xl', lg: 'max-w-3xl' }
+
+/** A modal; focus stays inside and returns. On narrow screens it rises from the bottom. */
+export function Dialog({ open, onClose, title, description, footer, size = 'md', role, children }: Props) {
+  const { t } = useTranslation()
+  return (
+    <HeadlessDialog
+      open={open}
+      onClose={onClose}
+      role={role ?? 'dialog'}
+      className="fixed inset-0 z-30 outline-none"
+    >
+      <DialogBackdrop
+        transition
+        className="fixed inset-0 bg-veil transition-opacity duration-150 data-closed:opacity-0"
+      />
+      <div className="fixed inset-0 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
+        <DialogPanel
+          transition
+          className={cx(
+            'flex max-h-[92dvh] w-full flex-col rounded-t-3xl border border-line bg-surface shadow-high transition duration-200 ease-out data-closed:translate-y-4 data-closed:opacity-0 sm:rounded-3xl',
+            sizes[size],
+          )}
+        >
+          <div className="flex items-start gap-3 px-6 pt-5 pb-3">
+            <div className="min-w-0 flex-1 pt-1.5">
+              <DialogTitle className="text-lg leading-snug font-bold tracking-tight text-ink">
+                {title}
+              </DialogTitle>
+              {description ? (
+                <Description as="div" className="mt-1 text-[0.9375rem] text-muted">
+                  {description}
+                </Description>
+              ) : null}
+            </div>
+            {role === 'alertdialog' ? null : (
+              <IconButton icon={X} label={t('kit.close')} onClick={onClose} className="-mr-2" />
+            )}
+          </div>
+          {children ? <div className="min-h-0 flex-1 overflow-y-auto px-6 py-2">{children}</div> : null}
+          {footer ? (
+            <div className="flex flex-col-reverse gap-2 px-6 pt-3 pb-6 sm:flex-row sm:justify-end">
+              {footer}
+            </div>
+          ) : (
+            <div className="pb-5" />
+          )}
+        </DialogPanel>
+      </div>
+    </HeadlessDialog>
+  )
+}

@@ -1,0 +1,31 @@
+import type { z } from 'zod'
+import type { loginSchema, userPasswordSchema } from '#server/auth/auth.schema.ts'
+import type { GrantAnswer, GrantRequest } from '#server/grants/grant.schema.ts'
+import type { UserStatus } from '#server/status/status.schema.ts'
+import { unwrap } from '../api.ts'
+import { client } from '../client.ts'
+
+/** What every read takes: the query's signal, which ends the request when nobody waits for it any more. */
+type Reading = { signal?: AbortSignal | undefined }
+
+/** The portal's calls, one named function each. Portal §7. */
+export const login = (json: z.input<typeof loginSchema>): Promise<null> =>
+  unwrap(client.login.$post({ json }))
+
+export const logout = (): Promise<null> => unwrap(client.logout.$post())
+
+/** The status as it stands; moves nothing. */
+export const fetchStatus = ({ signal }: Reading = {}): Promise<UserStatus> =>
+  unwrap(client.status.$get({}, signal ? { init: { signal } } : {}))
+
+/** The page's own re-validation: access follows to the address it comes from (decision 14). */
+export const revalidate = (): Promise<UserStatus> =>
+  unwrap(client.status.$get({ query: { revalidate: '1' } }, { headers: { 'X-Knoc-Revalidate': '1' } }))
+
+export const grant = (json: GrantRequest): Promise<GrantAnswer> => unwrap(client.grant.$post({ json }))
+
+export const revoke = (aclId: string): Promise<GrantAnswer> =>
+  unwrap(client.sessions.current['granted-acls'][':aclId'].$delete({ param: { aclId } }))
+
+export const changePassword = (json: z.input<typeof userPasswordSchema>): Promise<null> =>
+  unwrap(client.password.$put({ json }))

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { AclStatus } from '#server/status/status.schema.ts'
+import { countUse, searchEntries, sectionsOf, toIds, toUseCounts, visibleEntries } from './sections.ts'
+
+const anEntry = (name: string, facts: Partial<AclStatus> = {}): AclStatus => ({
+  ID: name,
+  ACLID: name,
+  ParentID: null,
+  Description: name,
+  URL: '',
+  Icon: 'server',
+  Category: 'Default',
+  Status: 4,
+  Error: null,
+  ExpiredAfter: null,
+  ClickToGrant: true,
+  HideFromUsers: false,
+  DisableForUser: false,
+  GrantTypeFixedIps: false,
+  CGNATOpen: false,
+  AutoBrowseUsers: false,
+  Config: {},
+  VerifiedAt: null,
+  ...facts,
+})
+const names = (entries: readonly AclStatus[]) => entries.map((entry) => entry.ACLID)
+const plain = { favourites: new Set<string>(), uses: {}, locale: 'en-AU' }
+
+describe('what a user sees', () => {
+  it('leaves out hidden entries and children', () => {
+    const entries = [
+      anEntry('shown'),
+      anEntry('hidden', { HideFromUsers: true }),
+      anEntry('child', { ParentID: 'shown', ID: '' }),
+    ]
+    expect(names(visibleEntries(entries))).toEqual(['shown'])
+  })
+
+  it('shows a Description once: after hiding, a parent before a child, then the oldest', () => {
+    const same = { Description: 'Same' }
+    expect(
+      names(
+        visibleEntries([
+          anEntry('hidden', { ...same, HideFromUsers: true }),
+          anEntry('of-parent', { ...same, ParentID: 'p' }),
+          anEntry('older', same),
+          anEntry('newer', same),
+        ]),
+      ),
+    ).toEqual(['older'])
+  })
+
+  it('finds by Description, URL and Icon, whatever the case', () => {
+    const entries = [
+      anEntry('a', { Description: 'Payroll' }),
+      anEntry('b', { URL: 'https://pay.example' }),
+      anEntry('c', { Icon: 'credit-card' }),
+    ]
+    expect(names(searchEntries(entries, ' PAY '))).toEqual(['a', 'b'])
+    expect(names(searchEntries(entries, 'Credit'))).toEqual(['c'])
+    expect(searchEntries(entries, '  ')).toHaveLength(3)
+    expect(searchEntries(entries, 'nothing')).toEqual([])
+  })
+})
+
+describe('sections', () => {
+  it('come by category name, with the default one last as Other', () => {
+    const entries = [
+      anEntry('d'),
+      anEntry('z', { Category: 'Zoo' }),
+      anEntry('e', { Category: '' }),
+      anEntry('a10', { Category: 'Area' }),
+      anEntry('a9', { Category: 'Area' }),
+    ]
+    expect(sectionsOf(entries, plain).map(({ kind, name, entries }) => [kind, name, names(entries)])).toEqual(
+      [
+        ['category', 'Area', ['a9', 'a10']],
+        ['category', 'Zoo', ['z']],
+        ['other', 'Default', ['d', 'e']],
+      ],
+    )
+  })
+
+  it('begin with the favourites, which stand nowhere else', () => {
+    const sections = sectionsOf([anEntry('a'), anEntry('b')], {
+      ...plain,
+      favourites: new Set(['b', 'gone']),
+    })
+    expect(sections.map(({ kind, entries }) => [kind, names(entries)])).toEqual([
+      ['favourites', ['b']],
+      ['other', ['a']],
+    ])
+  })
+
+  it('name the five most used only above 20 entries', () => {
+    const entries = Array.from({ length: 21 }, (_, index) => anEntry(`e${index}`))
+    const uses = { e3: 2, e4: 9, e5: 1, e6: 4, e7: 3, e8: 5, gone: 50 }
+    const top = (count: number) =>
+      sectionsOf(entries.slice(0, count), { ...plain, uses }).find(({ kind }) => kind === 'top')
+    expect(names(top(21)?.entries ?? [])).toEqual(['e4', 'e8', 'e6', 'e7', 'e3'])
+    expect(top(20)).toBeUndefined()
+  })
+
+  it('are none without entries', () => {
+    expect(sectionsOf([], plain)).toEqual([])
+  })
+})
+
+describe('what the browser keeps', () => {
+  it('counts uses', () => {
+    expect(countUse(countUse({}, 'a'), 'a')).toEqual({ a: 2 })
+  })
+  it('makes sense of anything that is stored', () => {
+    expect(toUseCounts({ a: 2, b: 'x', c: Number.NaN })).toEqual({ a: 2 })
+    for (const spoilt of [undefined, null, 'x', 7, '[{']) {
+      expect(toUseCounts(spoilt)).toEqual({})
+      expect(toIds(spoilt)).toEqual([])
+    }
+    expect(toIds(['a', 1, null, 'b'])).toEqual(['a', 'b'])
+  })
+})

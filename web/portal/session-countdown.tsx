@@ -1,0 +1,53 @@
+import { useMachine } from '@xstate/react'
+import { useEffect } from 'react'
+import { useTranslation } from 'react-i18next'
+import { sessionMachine } from '#machines/session.machine.ts'
+import { cx } from '../components/class-names.ts'
+import { clockTime } from '../components/relative-time.ts'
+import { useNow } from '../components/use-now.ts'
+
+/** The timer is drawn anew so often, in milliseconds. Portal §9. */
+const tickMs = 1_000
+
+type Props = {
+  /** By the server's clock, in milliseconds. */
+  endsAt: number
+  offsetMs: number
+  isKiosk: boolean
+  isHidden: boolean
+  onEnded: () => void
+}
+
+/** Time left in the session, HH:MM:SS; says when it is over. A new end needs a new key. */
+export function SessionCountdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
+  const { t } = useTranslation()
+  const now = useNow(tickMs) + offsetMs
+  const [snapshot, send] = useMachine(sessionMachine, { input: { endsAt, now, kiosk: isKiosk } })
+  useEffect(() => send({ type: 'tick', now }), [send, now])
+
+  const isOver = snapshot.matches('ended')
+  useEffect(() => {
+    if (isOver) onEnded()
+  }, [isOver, onEnded])
+
+  const isNearEnd = snapshot.matches('expiringSoon')
+  return (
+    <div>
+      <p className="flex items-center gap-2 text-sm lg:justify-center font-semibold">
+        <span aria-hidden="true" className={cx('size-2 rounded-full', isNearEnd ? 'bg-warn' : 'bg-ok')} />
+        <output>{t(isNearEnd ? 'home.sessionEnding' : 'home.sessionActive')}</output>
+      </p>
+      <p
+        role="timer"
+        aria-label={t('home.timeLeft')}
+        className={cx(
+          'mt-1 text-[2.75rem] leading-none font-bold tracking-tight tabular-nums',
+          isNearEnd && 'text-warn',
+          isHidden && 'text-base! font-medium! text-muted',
+        )}
+      >
+        {isHidden ? t('home.timerHidden') : clockTime(snapshot.context.endsAt - snapshot.context.now)}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import { Eye, EyeOff, MapPin } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Button } from '../components/button.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
+import { useTheme } from '../shell/theme.ts'
+import type { UserSession } from './user-session.ts'
+
+// The machine behind the countdown comes beside the page, not before it.
+const loadCountdown = import('./session-countdown.tsx')
+const SessionCountdown = lazy(async () => ({ default: (await loadCountdown).SessionCountdown }))
+
+const dayMs = 86_400_000
+
+/** Who is signed in, how long, from where. */
+export function SessionPanel({ session, onEnded }: { session: UserSession; onEnded: () => void }) {
+  const { t } = useTranslation()
+  const { HighAccessibility } = useTheme()
+  const [isHidden, setIsHidden] = useState(false)
+  const { status, offsetMs } = session
+  return (
+    <section
+      aria-label={t('home.account')}
+      className="flex flex-col gap-5 rounded-3xl border border-line bg-surface p-5 shadow-low sm:flex-row sm:flex-wrap sm:items-end sm:justify-between sm:p-6 lg:sticky lg:gap-6 lg:top-6 lg:flex-col lg:items-stretch lg:rounded-t-[9rem] lg:px-7 lg:pt-20 lg:pb-8"
+    >
+      <h1 className="text-2xl leading-tight font-bold tracking-tight wrap-anywhere text-ink lg:text-center lg:text-[1.375rem]">
+        {t('home.greeting', { name: status.Name || status.UserName })}
+      </h1>
+      <div className="lg:flex lg:flex-col lg:items-center lg:text-center">
+        <Suspense fallback={<Skeleton className="h-[4.4rem] w-52" />}>
+          <SessionCountdown
+            key={status.Ends}
+            endsAt={Date.parse(status.Ends)}
+            offsetMs={offsetMs}
+            isKiosk={status.Kiosk}
+            isHidden={HighAccessibility && isHidden}
+            onEnded={onEnded}
+          />
+        </Suspense>
+        {HighAccessibility ? (
+          <Button
+            size="sm"
+            className="mt-2"
+            icon={isHidden ? Eye : EyeOff}
+            onClick={() => setIsHidden(!isHidden)}
+          >
+            {t(isHidden ? 'home.showTimer' : 'home.hideTimer')}
+          </Button>
+        ) : null}
+      </div>
+      <div className="w-full border-t border-line pt-4 text-sm">
+        <p className="flex items-center gap-2 lg:justify-center">
+          <MapPin aria-hidden="true" className="size-4 shrink-0 text-accent-ink" />
+          <span className="sr-only">{t('home.currentAddress')}: </span>
+          <span className="font-mono font-semibold wrap-anywhere text-ink">{status.CurrentAddress}</span>
+        </p>
+        <p className="mt-1.5 text-muted lg:text-center">{t('home.keepOpen')}</p>
+        <AccountExpiry validUntil={status.ValidUntil} now={Date.parse(status.Now)} />
+      </div>
+    </section>
+  )
+}
+
+function AccountExpiry({ validUntil, now }: { validUntil: string | null; now: number }) {
+  const { t } = useTranslation()
+  if (validUntil === null) return null
+  const days = Math.floor((Date.parse(validUntil) - now) / dayMs)
+  return (
+    <p className="mt-1.5 font-medium text-ink lg:text-center">
+      {days < 1 ? t('home.accountExpiresToday') : t('home.accountExpires', { count: days })}
+    </p>
+  )
+}
