@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { asSuperuser, testDatabase } from '#tests/support/database.ts'
@@ -49,6 +50,20 @@ describe('the database', () => {
     await expect(pool.query('select 1')).rejects.toThrow('timeout')
     expect(performance.now() - started).toBeLessThan(databaseLimits.connect + 1000)
     await close()
+  })
+
+  it('outlives a connection that breaks between two statements of a transaction', async () => {
+    const { db, close } = createDatabase(database.connection, { max: 1, applicationName: 'test' })
+    onTestFinished(close)
+    const broken = db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+      await asSuperuser('select pg_terminate_backend($1)', [rows[0]?.pid])
+      await wait(200)
+      await sql`select 1`.execute(tx)
+    })
+    await expect(broken).rejects.toThrow()
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(db)
+    expect(rows).toEqual([{ one: 1 }])
   })
 
   it('does not use a connection again on which an answer failed to come', async () => {

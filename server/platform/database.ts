@@ -104,6 +104,9 @@ export async function inTransaction<Tables, Result>(
 }
 
 async function prepareClient(client: ClientBase): Promise<void> {
+  // In a transaction no pool listens to the connection. Whatever breaks it fails the next statement as well;
+  // unheard, the event would end the process.
+  client.on('error', () => undefined)
   closeWhenSilent(client)
   prepareStatements(client)
   const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering')
