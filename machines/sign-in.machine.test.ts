@@ -7,6 +7,7 @@ const accepted = {
   type: 'credentials.accepted',
   totpEnabled: true,
   totpConfirmed: true,
+  hasPasskey: false,
   deferable: false,
 } as const
 const events = {
@@ -77,22 +78,24 @@ describe('signing in', () => {
   })
 
   test.each([
-    { totpEnabled: false, totpConfirmed: false, step: 'signedIn' },
-    { totpEnabled: false, totpConfirmed: true, step: 'signedIn' },
-    { totpEnabled: true, totpConfirmed: true, step: 'verifyingTotp' },
-    { totpEnabled: true, totpConfirmed: false, step: 'enrolling' },
+    { totpEnabled: false, totpConfirmed: false, hasPasskey: false, step: 'signedIn' },
+    { totpEnabled: false, totpConfirmed: true, hasPasskey: true, step: 'signedIn' },
+    { totpEnabled: true, totpConfirmed: true, hasPasskey: false, step: 'verifyingTotp' },
+    { totpEnabled: true, totpConfirmed: false, hasPasskey: true, step: 'verifyingTotp' },
+    { totpEnabled: true, totpConfirmed: false, hasPasskey: false, step: 'enrolling' },
   ])(
-    'the server asks for $step when required is $totpEnabled and confirmed is $totpConfirmed',
+    'the server asks for $step: required $totpEnabled, confirmed $totpConfirmed, passkey $hasPasskey',
     ({ step, ...account }) => {
       expect(nextSignInStep({ realm: 'user', deferable: false, ...account })).toBe(step)
     },
   )
 
   test('only an admin with deferrals left who has to enrol may put it off', () => {
-    const open = { totpEnabled: true, totpConfirmed: false, deferable: true }
+    const open = { totpEnabled: true, totpConfirmed: false, hasPasskey: false, deferable: true }
     expect(canDefer({ realm: 'admin', ...open })).toBe(true)
     expect(canDefer({ realm: 'user', ...open })).toBe(false)
     expect(canDefer({ realm: 'admin', ...open, deferable: false })).toBe(false)
     expect(canDefer({ realm: 'admin', ...open, totpConfirmed: true })).toBe(false)
+    expect(canDefer({ realm: 'admin', ...open, hasPasskey: true })).toBe(false)
   })
 })

@@ -13,6 +13,8 @@ export type SecondFactor = {
   totpEnabled: boolean
   /** A confirmed secret exists. */
   totpConfirmed: boolean
+  /** A passkey is registered: it can be the second step. */
+  hasPasskey: boolean
   /** Enrolment may still be put off: admins only, three times in all. */
   deferable: boolean
 }
@@ -45,7 +47,8 @@ const signInSetup = setup({
   },
   guards: {
     needsNoSecondFactor: ({ event }) => event.type === 'credentials.accepted' && !event.totpEnabled,
-    hasSecondFactor: ({ event }) => event.type === 'credentials.accepted' && event.totpConfirmed,
+    hasSecondFactor: ({ event }) =>
+      event.type === 'credentials.accepted' && (event.totpConfirmed || event.hasPasskey),
     mayDefer: ({ context }) => context.realm === 'admin' && context.deferable,
     isUserRealm: ({ context }) => context.realm === 'user',
   },
@@ -115,12 +118,13 @@ export type SignInStep = 'signedIn' | 'verifyingTotp' | 'enrolling'
 
 /** The machine's answer after a right password. Total: whatever isn't plainly in needs the second factor. */
 export function nextSignInStep(account: { realm: 'user' | 'admin' } & SecondFactor): SignInStep {
-  const { realm, totpEnabled, totpConfirmed, deferable } = account
+  const { realm, totpEnabled, totpConfirmed, hasPasskey, deferable } = account
   const [start] = initialTransition(signInMachine, { realm })
   const [next] = transition(signInMachine, start, {
     type: 'credentials.accepted',
     totpEnabled,
     totpConfirmed,
+    hasPasskey,
     deferable,
   })
   if (next.matches('signedIn')) return 'signedIn'

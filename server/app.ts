@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
 import { aclRoutes } from './acls/acl.routes.ts'
+import { adminRoutes } from './admins/admin.routes.ts'
 import { agentRoutes } from './agents/agent.routes.ts'
 import { agentLinkRoutes } from './agents/agent-link.routes.ts'
-import { authRoutes } from './auth/auth.routes.ts'
+import type { AuthDeps } from './auth/auth.routes.ts'
+import { signInRoutes } from './auth/sign-in.routes.ts'
 import { backendRoutes } from './backends/backend.routes.ts'
 import type { Deps } from './context.ts'
 import { grantRoutes } from './grants/grant.routes.ts'
@@ -24,6 +26,7 @@ import { requestId } from './platform/http/request-id.ts'
 import { securityHeaders } from './platform/http/security-headers.ts'
 import { sessionRoutes } from './sessions/session.routes.ts'
 import { requireAdmin } from './sessions/session-guard.ts'
+import { settingRoutes } from './settings/setting.routes.ts'
 import { statusRoutes } from './status/status.routes.ts'
 import { userRoutes } from './users/user.routes.ts'
 
@@ -37,14 +40,22 @@ const requestsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
 const bodyBytesOf = (path: string): number =>
   /^\/api\/admin\/(groups|users|knocs)(\/|$)/.test(path) ? 5 * 1024 * 1024 : usualBodyBytes
 
+/** Where identity providers send browsers back, or call themselves; each has its own binding (decision 16). */
+const callbacks = [
+  '/api/saml/acs',
+  '/api/admin/saml/acs',
+  '/api/oidc/backchannel',
+  '/api/admin/oidc/backchannel',
+]
+
 /** Everything under /api: one table, in order. What stands below `requireAdmin` is the administrators'. */
 export const createApi = (deps: AppDeps) =>
   new Hono<HttpEnv>()
     .use(rateLimit(requestsOfAnAddress, deps.clock))
     .use(bodyLimit(bodyBytesOf))
-    .use(originCheck({ publicUrl: deps.config.publicUrl }))
+    .use(originCheck({ publicUrl: deps.config.publicUrl, exempt: callbacks }))
     .route('/', statusRoutes(deps))
-    .route('/', authRoutes({ ...deps, afterSignIn: afterSignIn(deps.grants) }))
+    .route('/', signInRoutes({ ...deps, afterSignIn: afterSignIn(deps.grants) }))
     .route('/', grantRoutes(deps))
     .route('/agent', agentLinkRoutes(deps))
     .use('/admin/*', requireAdmin(deps))
@@ -54,8 +65,10 @@ export const createApi = (deps: AppDeps) =>
     .route('/admin/acls', aclRoutes(deps))
     .route('/admin/knocs', knocRoutes(deps))
     .route('/admin/users', userRoutes(deps))
+    .route('/admin/admins', adminRoutes(deps))
     .route('/admin/groups', groupRoutes(deps))
     .route('/admin/settings/license', licenceRoutes(deps))
+    .route('/admin/settings', settingRoutes(deps))
 
 /** The typed client's view of the API: `hc<Api>('/api')`. */
 export type Api = ReturnType<typeof createApi>
@@ -76,7 +89,7 @@ export function createApp(deps: AppDeps) {
 }
 
 const afterSignIn =
-  (grants: GrantService): NonNullable<Parameters<typeof authRoutes>[0]['afterSignIn']> =>
+  (grants: GrantService): NonNullable<AuthDeps['afterSignIn']> =>
   async ({ client, ...grantee }) => {
     await grants.follow(grantee, client)
   }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
+import type { Realm } from '../sessions/session-cookie.ts'
 import { isDeferable } from '../sessions/totp-deferral.ts'
 import type { Account } from './identity/identity.ts'
 
@@ -15,9 +16,10 @@ export async function findUserAccountById(db: Kysely<DB>, id: string): Promise<A
 
 async function readUser(db: Kysely<DB>, which: ReturnType<typeof sql>): Promise<Account | undefined> {
   const { rows } = await sql<Omit<Account, 'realm' | 'deferable'>>`
-    select id, user_name, auth_type, password_hash, login_enabled,
+    select id, user_name, auth_type, third_party_auth, password_hash, login_enabled,
       coalesce(valid_until <= statement_timestamp(), false) as is_expired,
-      totp_enabled, totp_confirmed_at is not null as totp_confirmed
+      totp_enabled, totp_confirmed_at is not null as totp_confirmed,
+      exists (select from passkeys p where p.user_id = users.id) as has_passkey
     from users where deleted_at is null and ${which}`.execute(db)
   const row = rows[0]
   return row === undefined ? undefined : { ...row, realm: 'user', deferable: false }
@@ -35,13 +37,33 @@ export async function lockAdminAccount(tx: Kysely<DB>, id: string): Promise<Acco
 
 async function readAdmin(db: Kysely<DB>, which: ReturnType<typeof sql>): Promise<Account | undefined> {
   const { rows } = await sql<Omit<Account, 'realm' | 'isExpired' | 'deferable'> & { totpDeferrals: number }>`
-    select id, user_name, auth_type, password_hash, login_enabled, totp_enabled,
-      totp_confirmed_at is not null as totp_confirmed, totp_deferrals
+    select id, user_name, auth_type, third_party_auth, password_hash, login_enabled, totp_enabled,
+      totp_confirmed_at is not null as totp_confirmed, totp_deferrals,
+      exists (select from passkeys p where p.admin_id = admins.id) as has_passkey
     from admins where ${which}`.execute(db)
   const row = rows[0]
   return row === undefined
     ? undefined
     : { ...row, realm: 'admin', isExpired: false, deferable: isDeferable(row) }
+}
+
+/** The account that an identity provider calls so: `issuer subject` of OIDC. */
+export async function findAccountOfSubject(
+  db: Kysely<DB>,
+  realm: Realm,
+  subject: string,
+): Promise<Account | undefined> {
+  const which = sql`third_party_auth = ${subject} and auth_type = 'OIDC'`
+  return realm === 'user' ? readUser(db, which) : readAdmin(db, which)
+}
+
+/** Gives an account that has no subject yet the first one that comes with its name; false when it has one. */
+export async function bindSubject(db: Kysely<DB>, { id, realm }: Account, subject: string): Promise<boolean> {
+  const table = sql.table(realm === 'user' ? 'users' : 'admins')
+  const { rows } = await sql`
+    update ${table} set third_party_auth = ${subject} where id = ${id} and third_party_auth is null
+    returning id`.execute(db)
+  return rows.length > 0
 }
 
 /** Remembers when a user signed in last. No change of the account: its version stays. */

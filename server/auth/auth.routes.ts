@@ -1,21 +1,22 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { stepCodes } from '#machines/sign-in.machine.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
 import { ok } from '../platform/http/envelope.ts'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import { validate } from '../platform/http/validate.ts'
-import type { SignInClient } from '../sessions/session.service.ts'
 import { sessionCookies } from '../sessions/session-cookie.ts'
 import { requireAdmin, requireUser } from '../sessions/session-guard.ts'
 import { signInAdmin } from './admin-sign-in.service.ts'
+import { arrivalOf, toAddress } from './arrival.ts'
 import { adminLoginSchema, adminPasswordSchema, loginSchema, userPasswordSchema } from './auth.schema.ts'
 import { changeAdminPassword, changeUserPassword } from './password-change.service.ts'
 import { signOutAdmin, signOutUser } from './sign-out.service.ts'
-import { type SignInHook, signInUser } from './user-sign-in.service.ts'
+import type { SignInHook } from './user-admission.service.ts'
+import { signInUser } from './user-sign-in.service.ts'
 
 /** What the routes of signing in and out need; `afterSignIn` grants what a sign-in grants. */
-export type AuthDeps = Pick<Deps, 'db' | 'rights' | 'passwords' | 'config' | 'log'> & {
+export type AuthDeps = Pick<Deps, 'db' | 'rights' | 'passwords' | 'sealer' | 'config' | 'log'> & {
   afterSignIn?: SignInHook
 }
 
@@ -31,13 +32,10 @@ export function authRoutes(deps: AuthDeps) {
     .post('/login', validate('json', loginSchema), async (c) => {
       const { UserName, Password, KioskMode } = c.req.valid('json')
       const { step, session } = await signInUser(deps, {
+        ...arrivalOf(c, { kiosk: KioskMode, replaces: cookies.read(c, 'user') }),
         userName: UserName,
         password: Password,
-        kiosk: KioskMode,
-        client: toSignInClient(c),
-        seen: c.var.client,
         adminToken: cookies.read(c, 'admin'),
-        replaces: cookies.read(c, 'user'),
       })
       cookies.set(c, 'user', { ...session, kiosk: KioskMode })
       if (step !== 'signedIn') throw apiError(stepCodes[step])
@@ -52,10 +50,9 @@ export function authRoutes(deps: AuthDeps) {
     .post('/admin/login', validate('json', adminLoginSchema), async (c) => {
       const { UserName, Password } = c.req.valid('json')
       const { answer, session } = await signInAdmin(deps, {
+        ...arrivalOf(c, { replaces: cookies.read(c, 'admin') }),
         userName: UserName,
         password: Password,
-        client: toSignInClient(c),
-        replaces: cookies.read(c, 'admin'),
       })
       cookies.set(c, 'admin', { ...session, kiosk: false })
       return ok(c, answer)
@@ -89,15 +86,3 @@ export function authRoutes(deps: AuthDeps) {
       return ok(c, null)
     })
 }
-
-function toSignInClient(c: Context<HttpEnv>): SignInClient {
-  const { address, viaUntrustedProxy } = c.var.client
-  return {
-    address: toAddress(address),
-    untrustedProxy: viaUntrustedProxy === false ? null : toAddress(viaUntrustedProxy),
-    userAgent: c.req.header('User-Agent')?.slice(0, 512) ?? null,
-  }
-}
-
-/** A connection that was gone before it could be asked has no address; the unspecified one is never granted. */
-const toAddress = (address: string): string => (address === 'unknown' ? '0.0.0.0' : address)

@@ -37,5 +37,7 @@ export const adminPasswordSchema = z.strictObject({
 export type AdminLoginAnswer = {
   TotpEnabled: boolean
   AdminTotpVerified: boolean
+  /** A passkey can be the second step. */
+  HasPasskey: boolean
   TotpEnrolmentDeferable: boolean
 }

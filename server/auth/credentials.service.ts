@@ -4,7 +4,7 @@ import { apiError, type ErrorCode } from '../errors.ts'
 import type { SignInClient } from '../sessions/session.service.ts'
 import { findAdminAccount, findUserAccount } from './account.store.ts'
 import { countFailures } from './failure-limits.ts'
-import type { Account } from './identity/identity.ts'
+import type { Account, IdentityClaims } from './identity/identity.ts'
 import { passwordCheck } from './identity/sources.ts'
 
 /** What somebody typed, and where. */
@@ -16,30 +16,31 @@ export type Credentials = {
 }
 
 /**
- * The account that a user name and a password prove, and that may sign in.
+ * The account that a user name and a password prove, and that may sign in, with what its source says of its owner.
  *
  * Unknown name and wrong password look the same and take the same time; that an account is disabled is said only to
  * whoever knows its password. Each refusal is audited; a name that is no account's is not written down.
  *
- * @throws what `refusal` says for wrong credentials, err.accountDisabled, err.tooManyRequests.
+ * @throws what `refusal` says for wrong credentials, err.accountDisabled, err.directoryUnavailable,
+ * err.tooManyRequests.
  */
 export async function verifyCredentials(
-  deps: Pick<Deps, 'db' | 'passwords'>,
+  deps: Pick<Deps, 'db' | 'passwords' | 'sealer' | 'log'>,
   { realm, userName, password, client }: Credentials,
   refusal: () => Promise<ErrorCode>,
-): Promise<Account> {
-  const isRightPassword = passwordCheck(deps)
+): Promise<{ account: Account; claims?: IdentityClaims }> {
+  const prove = passwordCheck(deps)
   const find = realm === 'user' ? findUserAccount : findAdminAccount
-  const { account, isRight } = await countFailures(
+  const { account, isRight, claims } = await countFailures(
     deps,
     { realm, userName, address: client.address },
     async () => {
       const account = await find(deps.db.grants, userName)
-      return { account, isRight: await isRightPassword(account, password) }
+      return { account, ...(await prove(account, password)) }
     },
   )
   const code = isRight && account !== undefined ? findObstacle(account) : await refusal()
-  if (account !== undefined && code === undefined) return account
+  if (account !== undefined && code === undefined) return { account, ...(claims && { claims }) }
   await writeAudit(deps.db.grants, [
     {
       kind: 'LoginFailed',

@@ -85,7 +85,6 @@ export interface AddressSightings {
 export interface Admins {
   authType: string
   createdAt: Generated<Timestamp>
-  distinguishedName: string | null
   id: Generated<string>
   lastLoginAt: Timestamp | null
   lastModifiedAt: Generated<Timestamp>
@@ -94,6 +93,7 @@ export interface Admins {
   name: string
   passwordHash: string | null
   role: Generated<string>
+  thirdPartyAuth: string | null
   totpConfirmedAt: Timestamp | null
   totpDeferrals: Generated<number>
   totpEnabled: Generated<boolean>

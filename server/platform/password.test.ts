@@ -18,12 +18,18 @@ describe('passwords', () => {
   it('take as long to refuse for a name that does not exist', async () => {
     const { hashPassword, verifyPassword } = createPasswordHasher()
     const hash = await hashPassword('correct horse')
-    await verifyPassword(undefined, 'warm-up')
-    const known = await millisecondsOf(() => verifyPassword(hash, 'wrong'))
-    const unknown = await millisecondsOf(() => verifyPassword(undefined, 'wrong'))
     expect(await verifyPassword(undefined, '')).toBe(false)
-    expect(unknown).toBeGreaterThan(known / 3)
-    expect(unknown).toBeLessThan(known * 3)
+    // The fastest of several, in turns: what else the machine does only ever adds time.
+    const fastest = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY }
+    for (let round = 0; round < 10; round += 1) {
+      fastest.known = Math.min(fastest.known, await millisecondsOf(() => verifyPassword(hash, 'wrong')))
+      fastest.unknown = Math.min(
+        fastest.unknown,
+        await millisecondsOf(() => verifyPassword(undefined, 'wrong')),
+      )
+    }
+    expect(fastest.unknown).toBeGreaterThan(fastest.known / 2)
+    expect(fastest.unknown).toBeLessThan(fastest.known * 2)
   })
 
   it('are computed one per core; 200 wait, and the next is told to come back', async () => {

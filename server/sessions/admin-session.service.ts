@@ -26,6 +26,7 @@ export async function createAdminSession(
     stage: 'half' | 'complete'
     client: SignInClient
     replaces?: string | undefined
+    identitySession?: string | null
   },
 ): Promise<{ id: string; token: string; secondsLeft: number }> {
   const { adminId, stage, client } = request
@@ -38,6 +39,7 @@ export async function createAdminSession(
     minutes,
     address: client.address,
     userAgent: client.userAgent,
+    identitySession: request.identitySession ?? null,
     tokenHash: hashToken(token),
   })
   return { ...session, token }

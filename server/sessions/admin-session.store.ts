@@ -13,6 +13,7 @@ export type LiveAdminSession = {
   endsAt: Date
   totpEnabled: boolean
   totpConfirmed: boolean
+  hasPasskey: boolean
   totpDeferrals: number
   isStale: boolean
 }
@@ -27,6 +28,7 @@ export async function findLiveAdminSession(
   const { rows } = await sql<LiveAdminSession>`
     select s.id as session_id, a.id, a.user_name, a.name as display_name, a.role, a.auth_type, s.stage, s.ends_at,
       a.totp_enabled, a.totp_confirmed_at is not null as totp_confirmed, a.totp_deferrals,
+      exists (select from passkeys p where p.admin_id = a.id) as has_passkey,
       s.seen_at < statement_timestamp() - make_interval(secs => ${seenEverySeconds}) as is_stale
     from admin_sessions s join admins a on a.id = s.admin_id
     where s.token_hash = ${tokenHash} and s.ended_at is null and s.ends_at > statement_timestamp()
@@ -54,12 +56,14 @@ export async function insertAdminSession(
     minutes: number
     address: string
     userAgent: string | null
+    identitySession?: string | null
   },
 ): Promise<{ id: string; secondsLeft: number }> {
   const { rows } = await sql<{ id: string; secondsLeft: number }>`
-    insert into admin_sessions (admin_id, token_hash, stage, ip_address, user_agent, ends_at)
+    insert into admin_sessions (admin_id, token_hash, stage, ip_address, user_agent, identity_session, ends_at)
     values (${session.adminId}, ${session.tokenHash}, ${session.stage}, ${session.address}::inet,
-      ${session.userAgent}, statement_timestamp() + make_interval(mins => ${session.minutes}))
+      ${session.userAgent}, ${session.identitySession ?? null},
+      statement_timestamp() + make_interval(mins => ${session.minutes}))
     returning id, extract(epoch from ends_at - statement_timestamp())::float8 as seconds_left`.execute(tx)
   const row = rows[0]
   if (row === undefined) throw new Error('The admin session was not inserted.')

@@ -81,6 +81,7 @@ function checkComplete(session: {
   stage: 'half' | 'complete'
   totpEnabled: boolean
   totpConfirmed: boolean
+  hasPasskey: boolean
   deferable: boolean
 }): void {
   if (session.stage === 'complete') return

@@ -44,6 +44,8 @@ export type SessionRequest = {
   /** Longest life in minutes, null = the user's session minutes alone. */
   atMostMinutes: number | null
   client: SignInClient
+  /** What the identity provider calls this sign-in, so that it can end it. */
+  identitySession?: string | null
   /** Token of the session that this browser had: it ends with the new one's beginning. */
   replaces?: string | undefined
   /** Runs under the user's lock: throws when the account changed since its proof, writes what goes with a sign-in. */
@@ -81,7 +83,7 @@ export async function createUserSession(
 /** The same after a right password alone: 5 minutes, for the second step and logout only. */
 export async function createHalfSession(
   { db, rights }: SessionDeps,
-  request: Omit<SessionRequest, 'atMostMinutes' | 'kind'>,
+  request: Omit<SessionRequest, 'atMostMinutes' | 'kind' | 'identitySession'>,
 ): Promise<CreatedSession> {
   const { userId, client } = request
   const token = newToken()

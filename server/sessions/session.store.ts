@@ -13,6 +13,7 @@ export type LiveSession = {
   endsAt: Date
   totpEnabled: boolean
   totpConfirmed: boolean
+  hasPasskey: boolean
   /** Not marked as seen for 10 s. */
   isStale: boolean
 }
@@ -32,6 +33,7 @@ export async function findLiveSession(
   const { rows } = await sql<LiveSession>`
     select s.id, s.user_id, u.user_name, u.auth_type, s.kind, s.stage, s.kiosk, s.ends_at, u.totp_enabled,
       u.totp_confirmed_at is not null as totp_confirmed,
+      exists (select from passkeys p where p.user_id = u.id) as has_passkey,
       s.seen_at < statement_timestamp() - make_interval(secs => ${seenEverySeconds}) as is_stale
     from sessions s join users u on u.id = s.user_id
     where s.token_hash = ${tokenHash} and s.kind = ${kind}
@@ -63,6 +65,7 @@ export type NewSession = {
   address: string
   untrustedProxy: string | null
   userAgent: string | null
+  identitySession?: string | null
 }
 
 /** Inserts a session that ends at the earliest of its user's session minutes, `atMostMinutes` and ValidUntil. */
@@ -71,9 +74,11 @@ export async function insertSession(
   session: NewSession,
 ): Promise<{ id: string; endsAt: Date; secondsLeft: number }> {
   const { rows } = await sql<{ id: string; endsAt: Date; secondsLeft: number }>`
-    insert into sessions (user_id, token_hash, stage, kind, kiosk, ip_address, untrusted_proxy, user_agent, ends_at)
+    insert into sessions (user_id, token_hash, stage, kind, kiosk, ip_address, untrusted_proxy, user_agent, identity_session,
+      ends_at)
     select u.id, ${session.tokenHash}, ${session.stage}, ${session.kind}, ${session.kiosk},
       ${session.address}::inet, ${session.untrustedProxy}::inet, ${session.userAgent},
+      ${session.identitySession ?? null},
       least(
         statement_timestamp() + make_interval(mins => least(u.session_minutes, ${session.atMostMinutes}::int)),
         u.valid_until)

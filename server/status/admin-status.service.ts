@@ -21,6 +21,7 @@ export async function readAdminStatus(
   const factor = {
     TotpEnabled: admin.totpEnabled,
     AdminTotpVerified: admin.totpConfirmed,
+    HasPasskey: admin.hasPasskey,
     TotpEnrolmentDeferable: canDefer({ realm: 'admin', ...admin, deferable: isDeferable(admin) }),
   }
   if (admin.stage === 'half') return { ...factor, SessionComplete: false }

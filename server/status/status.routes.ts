@@ -3,25 +3,29 @@ import type { Deps } from '../context.ts'
 import { ok } from '../platform/http/envelope.ts'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import { requireAdmin } from '../sessions/session-guard.ts'
+import { readAuthSettings } from '../settings/auth-setting.query.ts'
 import { readSettings } from '../settings/setting.query.ts'
 import { readAdminStatus } from './admin-status.service.ts'
 import type { SystemStatus, Theme } from './status.schema.ts'
 
 /** What the shells read: theme and system status without a session, the admin's status with one, half or complete. */
-export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash'>) =>
+export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer'>) =>
   new Hono<HttpEnv>()
     .get('/theme', async (c) => {
       const { Accent, HighAccessibility } = await readSettings(deps.db.lists)
       const theme: Theme = { Accent, HighAccessibility, Logo: null, LightModeLogo: null }
       return ok(c, theme)
     })
-    .get('/system_status', (c) => {
-      // Address discovery and OIDC are off as long as no setting turns them on.
+    .get('/system_status', async (c) => {
+      const { oidc, saml } = await readAuthSettings(deps)
+      // Address discovery is off as long as no setting turns it on.
       const status: SystemStatus = {
         IPApi: '',
         JsBundleHash: deps.bundleHash,
-        OIDC: false,
-        AdminOIDC: false,
+        OIDC: oidc.user !== null,
+        AdminOIDC: oidc.admin !== null,
+        SAML: saml.user !== null,
+        AdminSAML: saml.admin !== null,
       }
       return ok(c, status)
     })

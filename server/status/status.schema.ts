@@ -16,6 +16,9 @@ export type SystemStatus = {
   JsBundleHash: string
   OIDC: boolean
   AdminOIDC: boolean
+  /** SAML is configured; the metadata call says the same. */
+  SAML: boolean
+  AdminSAML: boolean
 }
 
 /** One entry of the portal. Spec README "Entries in the status". */
@@ -76,6 +79,8 @@ export type LicensingSummary = {
 export type HalfAdminStatus = {
   TotpEnabled: boolean
   AdminTotpVerified: boolean
+  /** A passkey can be the second step. */
+  HasPasskey: boolean
   TotpEnrolmentDeferable: boolean
   SessionComplete: false
 }

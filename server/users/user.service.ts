@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { userAllowance } from '#machines/licence.ts'
 import type { Acting } from '../audit/acting-admin.ts'
 import type { AuditKind } from '../audit/audit.events.ts'
 import { writeAudit } from '../audit/audit.store.ts'
@@ -8,20 +7,19 @@ import { apiError } from '../errors.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
 import { checkUnchanged } from '../platform/http/etag.ts'
-import { lockLicenceLimits } from '../sessions/licence-limits.query.ts'
 import { endOtherSessions, shortenUserSessions } from '../sessions/session.service.ts'
 import { resolveAclIds } from './acl-choice.query.ts'
 import { userEtag } from './user.answer.ts'
 import { getUser, type UserView } from './user.query.ts'
 import type { UserCreate, UserUpdate } from './user.schema.ts'
 import {
-  countUsers,
   insertUser,
   markUserDeleted,
   replaceUserAcls,
   type UserChanges,
   updateUserRow,
 } from './user.store.ts'
+import { checkUserAllowance } from './user-allowance.service.ts'
 
 /**
  * Makes a user with its knocs in one transaction.
@@ -58,18 +56,6 @@ export async function createUser(
     })
     return { ID: id }
   })
-}
-
-/**
- * Refuses another user at the licence's limit and its overage. The licence's row is locked until the transaction
- * ends, so that two can't both take the last place. Without a licence no limit holds.
- *
- * @throws err.userLimitReached
- */
-async function checkUserAllowance(tx: Kysely<DB>): Promise<void> {
-  const licence = await lockLicenceLimits(tx)
-  if (licence !== null && !userAllowance(licence, await countUsers(tx)).canCreate)
-    throw apiError('err.userLimitReached')
 }
 
 /**

@@ -7,6 +7,8 @@ export type NewUser = {
   company: string | null
   userName: string
   authType: string
+  /** LDAP: the distinguished name; OIDC: `issuer subject`. */
+  thirdPartyAuth?: string | null
   passwordHash: string | null
   loginEnabled: boolean
   sessionMinutes: number

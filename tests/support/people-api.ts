@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
-import { authRoutes } from '#server/auth/auth.routes.ts'
-import type { SignInHook } from '#server/auth/user-sign-in.service.ts'
+import { adminRoutes } from '#server/admins/admin.routes.ts'
+import { signInRoutes } from '#server/auth/sign-in.routes.ts'
+import type { SignInHook } from '#server/auth/user-admission.service.ts'
 import { createRights } from '#server/entries/create-rights.ts'
 import { groupRoutes } from '#server/groups/group.routes.ts'
 import { type Config, readConfig } from '#server/platform/config.ts'
@@ -11,8 +12,11 @@ import type { HttpEnv } from '#server/platform/http/http-env.ts'
 import { requestId } from '#server/platform/http/request-id.ts'
 import { createLog } from '#server/platform/log.ts'
 import { createPasswordHasher } from '#server/platform/password.ts'
+import { Secret } from '#server/platform/secret.ts'
+import { createSealer } from '#server/platform/secrets.ts'
 import { sessionRoutes } from '#server/sessions/session.routes.ts'
 import { requireAdmin, requireUser } from '#server/sessions/session-guard.ts'
+import { settingRoutes } from '#server/settings/setting.routes.ts'
 import { statusRoutes } from '#server/status/status.routes.ts'
 import { userRoutes } from '#server/users/user.routes.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
@@ -39,7 +43,7 @@ export async function startPeopleApi(env: Record<string, string> = {}) {
     .use(requestId())
     .use(clientAddressOf(config.trustedProxies))
     .route('/', statusRoutes(deps))
-    .route('/', authRoutes({ ...deps, afterSignIn: (session) => hook.run(session) }))
+    .route('/', signInRoutes({ ...deps, afterSignIn: (session) => hook.run(session) }))
     .get('/whoami', requireUser(deps), (c) =>
       ok(c, { UserName: c.var.session.userName, Session: c.var.session.tag }),
     )
@@ -47,6 +51,8 @@ export async function startPeopleApi(env: Record<string, string> = {}) {
     .route('/admin', sessionRoutes(deps))
     .route('/admin/users', userRoutes(deps))
     .route('/admin/groups', groupRoutes(deps))
+    .route('/admin/admins', adminRoutes(deps))
+    .route('/admin/settings', settingRoutes(deps))
 
   return {
     db: database.db,
@@ -69,6 +75,7 @@ function toDeps({ db }: TestDatabase, config: Config, told: string[]) {
     config,
     log: createLog({ logLevel: 'error', replica: 'tests' }),
     passwords: createPasswordHasher(),
+    sealer: createSealer(new Secret(Buffer.alloc(32, 7).toString('base64'))),
     // No agent is linked here: orders stay rows, which is what these tests look at.
     rights: createRights({ db, gateway: { nudge: () => undefined }, events }),
     bundleHash: 'bundle-1',

@@ -18,6 +18,7 @@ function toSignInEvent(code: string): SignInEvent {
       type: 'credentials.accepted',
       totpEnabled: true,
       totpConfirmed: code === stepCodes.verifyingTotp,
+      hasPasskey: false,
       deferable: false,
     }
   return { type: 'credentials.refused', error: code }

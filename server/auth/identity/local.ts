@@ -3,5 +3,7 @@ import type { PasswordSource } from './identity.ts'
 
 /** Accounts whose password we keep, as an argon2id hash. */
 export const localSource = ({ passwords }: Pick<Deps, 'passwords'>): PasswordSource => ({
-  isRight: (account, password) => passwords.verifyPassword(account?.passwordHash ?? undefined, password),
+  prove: async (account, password) => ({
+    isRight: await passwords.verifyPassword(account?.passwordHash ?? undefined, password),
+  }),
 })

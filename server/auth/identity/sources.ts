@@ -1,5 +1,6 @@
 import type { Deps } from '../../context.ts'
-import type { Account, PasswordSource } from './identity.ts'
+import { ldapSource } from '../ldap/ldap-source.ts'
+import type { Account, PasswordProof, PasswordSource } from './identity.ts'
 import { localSource } from './local.ts'
 
 /**
@@ -7,13 +8,13 @@ import { localSource } from './local.ts'
  * (SAML, OIDC, apikey) go to the local source without an account: refused after the same time.
  */
 export function passwordCheck(
-  deps: Pick<Deps, 'passwords'>,
-): (account: Account | undefined, password: string) => Promise<boolean> {
+  deps: Pick<Deps, 'db' | 'sealer' | 'log' | 'passwords'>,
+): (account: Account | undefined, password: string) => Promise<PasswordProof> {
   const local = localSource(deps)
-  const sources: Record<string, PasswordSource> = { local }
+  const sources: Record<string, PasswordSource> = { local, LDAP: ldapSource(deps) }
 
-  return async function isRightPassword(account, password) {
+  return async function prove(account, password) {
     const source = account === undefined ? undefined : sources[account.authType]
-    return source === undefined ? local.isRight(undefined, password) : source.isRight(account, password)
+    return source === undefined ? local.prove(undefined, password) : source.prove(account, password)
   }
 }

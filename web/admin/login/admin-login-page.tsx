@@ -36,6 +36,7 @@ export function AdminLoginPage() {
         realm: 'admin',
         totpEnabled: answer.TotpEnabled,
         totpConfirmed: answer.AdminTotpVerified,
+        hasPasskey: answer.HasPasskey,
         deferable: answer.TotpEnrolmentDeferable,
       })
       if (step !== 'signedIn') throw new ApiFailure({ status: 403, code: stepCodes[step] })
