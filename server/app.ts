@@ -90,6 +90,7 @@ export function createApp(deps: AppDeps) {
 
 const afterSignIn =
   (grants: GrantService): NonNullable<AuthDeps['afterSignIn']> =>
-  async ({ client, ...grantee }) => {
+  async ({ client, extendedId, ...grantee }) => {
     await grants.follow(grantee, client)
+    if (extendedId !== null) await grants.takeOverClicks(grantee, { from: extendedId, client })
   }

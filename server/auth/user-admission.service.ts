@@ -4,7 +4,12 @@ import { writeAudit } from '../audit/audit.store.ts'
 import type { Deps } from '../context.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { ClientAddress } from '../platform/http/client-address.ts'
-import { type CreatedSession, createHalfSession, createUserSession } from '../sessions/session.service.ts'
+import {
+  type CreatedSession,
+  createHalfSession,
+  createUserSession,
+  endExtendedSession,
+} from '../sessions/session.service.ts'
 import { readSettings } from '../settings/setting.query.ts'
 import { findUserAccountById, markUserSignedIn } from './account.store.ts'
 import type { Arrival } from './arrival.ts'
@@ -15,8 +20,17 @@ import type { Proven } from './identity/identity.ts'
 /** Runs after a complete sign-in is committed, before it is answered: grants what is granted by signing in. */
 export type SignInHook = (session: SignedInSession) => Promise<void>
 
-/** A session just made, and where its browser was seen: the first look at its address. */
-type SignedInSession = { id: string; userId: string; userName: string; client: ClientAddress }
+/**
+ * A session just made, and where its browser was seen: the first look at its address. `extendedId` is the session it
+ * goes on from, whose clicks it takes over.
+ */
+type SignedInSession = {
+  id: string
+  userId: string
+  userName: string
+  client: ClientAddress
+  extendedId: string | null
+}
 
 /** What admitting a user needs. */
 export type UserAdmissionDeps = Pick<Deps, 'db' | 'rights' | 'log'> & {
@@ -76,10 +90,17 @@ async function complete(
     },
   })
   await deps
-    .afterSignIn?.({ id: session.id, userId: account.id, userName: account.userName, client: seen })
+    .afterSignIn?.({
+      id: session.id,
+      userId: account.id,
+      userName: account.userName,
+      client: seen,
+      extendedId: session.extendedId,
+    })
     .catch((error: unknown) =>
       deps.log.warn({ err: error, sessionId: session.id }, 'nothing was granted by a sign-in'),
     )
+  await endExtendedSession(deps, session)
   return session
 }
 

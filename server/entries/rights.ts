@@ -17,6 +17,7 @@ export type EndReason =
   | 'logout'
   | 'sessionEnded'
   | 'sessionLimit'
+  | 'sessionExtended'
   | 'addressChanged'
   | 'userChanged'
   | 'groupChanged'

@@ -5,14 +5,14 @@ import { writeAudit } from '../audit/audit.store.ts'
 import type { Deps } from '../context.ts'
 import { lockGranting } from '../entries/lock-subjects.ts'
 import { type OrderRef, settleEntries } from '../entries/settle-entries.ts'
-import { apiError } from '../errors.ts'
+import { ApiError, apiError } from '../errors.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { ClientAddress } from '../platform/http/client-address.ts'
 import { type AclStatusRow, findVisibleAcl, listAclStatuses } from './acl-status.query.ts'
 import { canBeGranted } from './acl-status.ts'
 import type { GrantRequest } from './grant.schema.ts'
-import { revokeStanding } from './grant.store.ts'
+import { listClickedAcls, revokeStanding } from './grant.store.ts'
 import { checkMayClick } from './may-click.query.ts'
 import { listSessionAddresses, saveSessionAddresses } from './session-address.store.ts'
 import { type GrantChange, hasDueGrants, listGrantableAcls, standGrants } from './stand-grants.store.ts'
@@ -91,6 +91,21 @@ export function createGrantService({ db, rights, gateway, events, isGrantable }:
     return after
   }
 
+  /**
+   * A session that goes on from another takes over what that one's clicks hold open, as though its user had clicked
+   * again: what may not be granted any more is left out. Ends are counted anew, for signing in again is what may
+   * prolong access.
+   */
+  async function takeOverClicks(
+    grantee: Grantee,
+    { from, client }: { from: string; client: ClientAddress },
+  ): Promise<void> {
+    for (const ACLID of await listClickedAcls(db, from))
+      await grant(grantee, client, { ACLID, IPs: [] }).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error
+      })
+  }
+
   /** A click on Revoke, or a client's wish to give access back; closing what is closed succeeds. */
   async function revoke(grantee: Grantee, id: string): Promise<AclStatusRow> {
     const aclId = await findVisibleAcl(db, grantee.userId, id)
@@ -128,7 +143,7 @@ export function createGrantService({ db, rights, gateway, events, isGrantable }:
     events.publish([grantee.id])
   }
 
-  return { follow, grant, revoke }
+  return { follow, grant, takeOverClicks, revoke }
 }
 
 const judge = (

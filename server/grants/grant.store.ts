@@ -15,6 +15,14 @@ export async function revokeStanding(
   return rows
 }
 
+/** The knocs that a session's clicks hold open, oldest click first. */
+export async function listClickedAcls(db: Kysely<DB>, sessionId: string): Promise<string[]> {
+  const { rows } = await sql<{ aclId: string }>`
+    select acl_id from live_grants where session_id = ${sessionId}::uuid and reason = 'click'
+    group by acl_id order by min(created_at)`.execute(db)
+  return rows.map(({ aclId }) => aclId)
+}
+
 /** How long a click's error is shown before the user gets a button again, in seconds. */
 const errorShownSeconds = 30
 

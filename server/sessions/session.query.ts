@@ -10,10 +10,10 @@ export type OwnedSession = { id: string; userId: string }
 export async function findSessionOfToken(
   db: Kysely<DB>,
   tokenHash: string,
-): Promise<OwnedSession | undefined> {
+): Promise<(OwnedSession & { stage: string; kiosk: boolean }) | undefined> {
   return db
     .selectFrom('sessions')
-    .select(['id', 'userId'])
+    .select(['id', 'userId', 'stage', 'kiosk'])
     .where('tokenHash', '=', tokenHash)
     .where('endedAt', 'is', null)
     .executeTakeFirst()

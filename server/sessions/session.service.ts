@@ -34,7 +34,15 @@ export type SignInClient = {
 }
 
 /** A session as its new owner gets it; the token is kept nowhere else. */
-export type CreatedSession = { id: string; userId: string; token: string; secondsLeft: number; endsAt: Date }
+export type CreatedSession = {
+  id: string
+  userId: string
+  token: string
+  secondsLeft: number
+  endsAt: Date
+  /** The session that this one goes on from; still open, see `endExtendedSession`. */
+  extendedId: string | null
+}
 
 /** What makes a session. */
 export type SessionRequest = {
@@ -46,7 +54,10 @@ export type SessionRequest = {
   client: SignInClient
   /** What the identity provider calls this sign-in, so that it can end it. */
   identitySession?: string | null
-  /** Token of the session that this browser had: it ends with the new one's beginning. */
+  /**
+   * Token of the session that this browser had: it ends with the new one's beginning. A session of the same user is
+   * extended instead: it stays until the new one holds its doors.
+   */
   replaces?: string | undefined
   /** Runs under the user's lock: throws when the account changed since its proof, writes what goes with a sign-in. */
   act: (tx: Kysely<DB>) => Promise<void>
@@ -69,15 +80,34 @@ export async function createUserSession(
 ): Promise<CreatedSession> {
   const { userId, client } = request
   const token = newToken()
-  const replaced = await findReplaced(db.grants, request.replaces)
+  const found = await findReplaced(db.grants, request.replaces)
+  const extendedId = found.find((old) => isExtended(old, request))?.id ?? null
+  const replaced = found.filter(({ id }) => id !== extendedId)
   const scope = toScope(replaced, [userId])
   const session = await rights.change(scope, replaced.length > 0 ? 'logout' : 'sessionLimit', async (tx) => {
     await request.act(tx)
     await endSessions(tx, scope.sessions, 'logout')
-    await endSurplus(tx, userId)
+    await endSurplus(tx, { userId, except: extendedId })
     return insertSession(tx, { ...request, ...client, stage: 'complete', tokenHash: hashToken(token) })
   })
-  return { ...session, userId, token }
+  return { ...session, userId, token, extendedId }
+}
+
+/** Somebody who signs in again before the end goes on; on a public computer nothing is extended. */
+const isExtended = (
+  old: { userId: string; stage: string; kiosk: boolean },
+  { userId, kiosk }: Pick<SessionRequest, 'userId' | 'kiosk'>,
+): boolean => old.userId === userId && old.stage === 'complete' && !old.kiosk && !kiosk
+
+/** Ends the session that a new one goes on from, once the new one holds what it held: no door closes in between. */
+export async function endExtendedSession(
+  { rights }: Pick<Deps, 'rights'>,
+  { userId, extendedId }: Pick<CreatedSession, 'userId' | 'extendedId'>,
+): Promise<void> {
+  if (extendedId === null) return
+  await rights.change(toScope([{ id: extendedId, userId }], []), 'sessionExtended', async (tx) =>
+    endSessions(tx, [extendedId], 'sessionExtended'),
+  )
 }
 
 /** The same after a right password alone: 5 minutes, for the second step and logout only. */
@@ -101,7 +131,7 @@ export async function createHalfSession(
       tokenHash: hashToken(token),
     })
   })
-  return { ...session, userId, token }
+  return { ...session, userId, token, extendedId: null }
 }
 
 /** Ends one session, half or complete. A session that ended meanwhile stays as it is. */
@@ -162,7 +192,10 @@ export async function shortenUserSessions(tx: Kysely<DB>, userId: string, endsAt
   await shortenSessions(tx, userId, endsAt)
 }
 
-async function findReplaced(db: Kysely<DB>, token: string | undefined): Promise<OwnedSession[]> {
+async function findReplaced(
+  db: Kysely<DB>,
+  token: string | undefined,
+): Promise<NonNullable<Awaited<ReturnType<typeof findSessionOfToken>>>[]> {
   const found = token === undefined ? undefined : await findSessionOfToken(db, hashToken(token))
   return found === undefined ? [] : [found]
 }
@@ -177,10 +210,14 @@ function toScope(
   }
 }
 
-async function endSurplus(tx: Kysely<DB>, userId: string): Promise<void> {
+async function endSurplus(
+  tx: Kysely<DB>,
+  { userId, except }: { userId: string; except: string | null },
+): Promise<void> {
   const limit = await findEffectiveSessionLimit(tx, userId)
   if (limit === null) return
-  await endSessions(tx, await listSurplusSessionIds(tx, userId, limit - 1), 'sessionLimit')
+  const surplus = await listSurplusSessionIds(tx, { userId, keep: limit - 1, except })
+  await endSessions(tx, surplus, 'sessionLimit')
 }
 
 async function endSessions(tx: Kysely<DB>, ids: readonly string[], reason: EndReason): Promise<void> {

@@ -123,11 +123,15 @@ export async function endOtherSessionRows(
   return rows
 }
 
-/** The complete sessions of a user beyond the newest `keep`, oldest first out. */
-export async function listSurplusSessionIds(tx: Kysely<DB>, userId: string, keep: number): Promise<string[]> {
+/** The complete sessions of a user beyond the newest `keep`, oldest first out; `except` isn't counted. */
+export async function listSurplusSessionIds(
+  tx: Kysely<DB>,
+  { userId, keep, except }: { userId: string; keep: number; except: string | null },
+): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from sessions
     where user_id = ${userId} and ended_at is null and ends_at > statement_timestamp() and stage = 'complete'
+      and id is distinct from ${except}::uuid
     order by created_at desc, id desc offset ${keep}`.execute(tx)
   return rows.map(({ id }) => id)
 }

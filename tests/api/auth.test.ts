@@ -244,7 +244,12 @@ describe('the second factor', () => {
     const browser = api.browser()
     const admin = await anAdmin(api, { totpEnabled: true })
     const login = await browser.post('/admin/login', { UserName: admin.userName, Password: rightPassword })
-    const factor = { TotpEnabled: true, AdminTotpVerified: false, TotpEnrolmentDeferable: true }
+    const factor = {
+      TotpEnabled: true,
+      AdminTotpVerified: false,
+      HasPasskey: false,
+      TotpEnrolmentDeferable: true,
+    }
     expect([login.status, login.body]).toEqual([200, { data: factor }])
     expect((await browser.get('/admin/status')).body).toEqual({ data: { ...factor, SessionComplete: false } })
     const users = await browser.get('/admin/users')

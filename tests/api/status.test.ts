@@ -43,6 +43,7 @@ describe('the first administrator', () => {
     expect(login.body.data).toEqual({
       TotpEnabled: false,
       AdminTotpVerified: false,
+      HasPasskey: false,
       TotpEnrolmentDeferable: false,
     })
     await ensureFirstAdmin({ ...api.deps, config }, (admin) => shown.push(admin))
@@ -95,7 +96,7 @@ describe('the theme', () => {
 describe('the system status', () => {
   it('tells everybody which bundle is served', async () => {
     expect((await api.browser().get('/system_status')).body).toEqual({
-      data: { IPApi: '', JsBundleHash: 'bundle-1', OIDC: false, AdminOIDC: false },
+      data: { IPApi: '', JsBundleHash: 'bundle-1', OIDC: false, AdminOIDC: false, SAML: false, AdminSAML: false },
     })
   })
 })
