@@ -7,25 +7,12 @@ import { type QueueBackend, workerOptions } from './queue-backend.ts'
 const schema = 'bullmq'
 
 /**
- * The queue in PostgreSQL, on a pool of its own: the workers' LISTEN keeps one of the connections, so it must
- * never be the pool that grants need (decision 24).
+ * The queue in PostgreSQL, on pools of its own: a worker's LISTEN keeps one of the connections, so it must never be
+ * the pool that grants need (decision 24). Each worker has a pool that goes with it: BullMQ leaves its listeners on a
+ * pool, and a worker is replaced after every fault.
  */
 export function createPostgresQueues(connection: DatabaseConnection): QueueBackend {
-  const pool = new Pool({
-    ...toClientConfig(connection),
-    max: 4,
-    application_name: 'knoc queue',
-    // A nudge need not survive a crash of the server: not waiting for the disk makes it five times as fast.
-    options: `-c search_path=${schema} -c synchronous_commit=off`,
-    connectionTimeoutMillis: databaseLimits.connect,
-    statement_timeout: databaseLimits.statement,
-    lock_timeout: databaseLimits.lock,
-    query_timeout: databaseLimits.answer,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-  })
-  pool.on('error', () => undefined)
-  const shared = pool as unknown as PostgresConnectionOptions
+  const pool = openPool(connection)
 
   async function isUp(): Promise<boolean> {
     try {
@@ -43,17 +30,42 @@ export function createPostgresQueues(connection: DatabaseConnection): QueueBacke
     isUp,
     losesJobs: () => Promise.resolve(false),
     openQueue: (name) => {
-      const queue = new Queue(name, { connection: shared, skipMetasUpdate: true }, createPostgresBackend)
+      const options = { connection: asOptions(pool), skipMetasUpdate: true }
+      const queue = new Queue(name, options, createPostgresBackend)
       queue.on('error', () => undefined)
       return queue
     },
     openWorker: (name, handle) => {
-      const options = { ...workerOptions, connection: shared }
+      const own = openPool(connection)
+      const options = { ...workerOptions, connection: asOptions(own) }
       const worker = new Worker(name, (job) => handle(job.name, job.data), options, createPostgresBackend)
-      return { worker, release: () => undefined }
+      return { worker, release: () => void own.end().catch(() => undefined) }
     },
     close: () => pool.end(),
   }
+}
+
+/** BullMQ takes a pool for its connection; its types don't say so. */
+const asOptions = (pool: Pool): PostgresConnectionOptions => pool as unknown as PostgresConnectionOptions
+
+function openPool(connection: DatabaseConnection): Pool {
+  const pool = new Pool({
+    ...toClientConfig(connection),
+    max: 3,
+    application_name: 'knoc queue',
+    // A nudge need not survive a crash of the server: not waiting for the disk makes it five times as fast.
+    options: `-c search_path=${schema} -c synchronous_commit=off`,
+    connectionTimeoutMillis: databaseLimits.connect,
+    statement_timeout: databaseLimits.statement,
+    lock_timeout: databaseLimits.lock,
+    query_timeout: databaseLimits.answer,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  })
+  pool.on('error', () => undefined)
+  // A connection that breaks while it is in use tells its statement; unheard, the event would end the process.
+  pool.on('connect', (client) => void client.on('error', () => undefined))
+  return pool
 }
 
 /** Brings BullMQ's own tables (schema `bullmq`) to its release; part of `knoc migrate`. */
