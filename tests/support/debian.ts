@@ -18,6 +18,8 @@ const packages = {
   chromium: 'chromium',
   'redis-server': 'redis-server',
   haproxy: 'haproxy',
+  slapd: 'slapd',
+  ldapwhoami: 'ldap-utils',
 } as const
 
 /** A program that tests may ask for. */
