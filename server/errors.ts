@@ -38,6 +38,7 @@ export const errorStatus = {
   'err.deferralsUsedUp': 409,
   'err.tooManyPasskeys': 409,
   'err.passkeyKnown': 409,
+  'err.passkeysUnavailable': 409,
   'err.confirmReplacement': 409,
   'err.addressNotSeen': 409,
   'err.addressChanged': 409,

@@ -8,7 +8,7 @@ export type Login = { userName: string; password: string }
 export async function submitLogin(page: Page, { userName, password }: Login): Promise<void> {
   await page.getByLabel('Username').fill(userName)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** Signs a user in; ends on the dashboard. */
