@@ -81,6 +81,26 @@ describe('the first administrator', () => {
       resetAdminPassword(deps, { userName: admin.userName, newPassword: 'short' }),
     ).rejects.toMatchObject({ code: 'err.passwordLength' })
   })
+
+  it('gets in although the second factor is lost too, when the command line is asked to take it away', async () => {
+    const admin = await anAdmin(api, {
+      totpEnabled: true,
+      totpSecret: 'sealed',
+      totpConfirmedAt: new Date(),
+    })
+    await api.db.insertInto('recoveryCodes').values({ adminId: admin.id, codeHash: 'hash' }).execute()
+    const deps = { db: api.db, passwords: api.deps.passwords }
+    const reset = { userName: admin.userName, newPassword: 'from the shell' }
+    const signIn = () =>
+      api.browser().post('/admin/login', { UserName: admin.userName, Password: 'from the shell' })
+    await resetAdminPassword(deps, reset)
+    expect((await signIn()).body.data.AdminTotpVerified).toBe(true)
+    await resetAdminPassword(deps, { ...reset, withSecondFactor: true })
+    expect((await signIn()).body.data).toMatchObject({ TotpEnabled: true, AdminTotpVerified: false })
+    const left = await api.db.selectFrom('recoveryCodes').where('adminId', '=', admin.id).execute()
+    expect(left).toEqual([])
+    expect((await auditOf(api, admin.userName)).map(({ kind }) => kind)).toContain('ResetTOTP')
+  })
 })
 
 describe('the theme', () => {
@@ -96,7 +116,14 @@ describe('the theme', () => {
 describe('the system status', () => {
   it('tells everybody which bundle is served', async () => {
     expect((await api.browser().get('/system_status')).body).toEqual({
-      data: { IPApi: '', JsBundleHash: 'bundle-1', OIDC: false, AdminOIDC: false, SAML: false, AdminSAML: false },
+      data: {
+        IPApi: '',
+        JsBundleHash: 'bundle-1',
+        OIDC: false,
+        AdminOIDC: false,
+        SAML: false,
+        AdminSAML: false,
+      },
     })
   })
 })

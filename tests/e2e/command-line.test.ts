@@ -93,6 +93,7 @@ it('explains itself, and says what it did not understand', { timeout: 60_000 }, 
     [['licence', '--help'], 0, 'keygen'],
     [['frobnicate'], 2, 'There is no command "frobnicate"'],
     [['admin', 'reset'], 2, 'knoc admin reset USERNAME'],
+    [['admin', 'reset', 'root', '--secondfactor'], 2, 'What is "--secondfactor"?'],
     [['migrate'], 2, 'DATABASE_URL is not set'],
   ] as const) {
     const run = knoc([...args])
