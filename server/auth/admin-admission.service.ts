@@ -8,6 +8,7 @@ import type { Arrival } from './arrival.ts'
 import { applyAdminClaims } from './claims.store.ts'
 import { checkUnchanged } from './credentials.service.ts'
 import type { Proven } from './identity/identity.ts'
+import { rememberDevice } from './known-device.service.ts'
 import type { Admission } from './user-admission.service.ts'
 
 /** An admin session as its new owner gets it. */
@@ -21,25 +22,29 @@ export type CreatedAdminSession = { id: string; token: string; secondsLeft: numb
  */
 export async function admitAdmin(
   deps: Pick<Deps, 'db'>,
-  { account, claims, isComplete, identitySession }: Proven,
+  { account, claims, isComplete, identitySession, secondStep }: Proven,
   { client, replaces, requestId }: Arrival,
 ): Promise<Admission<CreatedAdminSession>> {
   const step = isComplete ? 'signedIn' : nextSignInStep(account)
   const session = await inTransaction(deps.db.grants, async (tx) => {
-    checkUnchanged(account, await lockAdminAccount(tx, account.id))
+    const current = checkUnchanged(account, await lockAdminAccount(tx, account.id))
+    let deviceToken: string | null = null
     if (claims !== undefined) await applyAdminClaims(tx, account, claims)
     if (step === 'signedIn') {
+      await secondStep?.(tx, current)
+      deviceToken = await rememberDevice(tx, account, client.deviceTokens.admin)
       await markAdminSignedIn(tx, account.id)
       const fields = { AdminName: account.userName, IpAddress: client.address }
       await writeAudit(tx, [{ kind: 'LoginAdmin', fields }], requestId)
     }
-    return createAdminSession(tx, {
+    const created = await createAdminSession(tx, {
       adminId: account.id,
       stage: step === 'signedIn' ? 'complete' : 'half',
       client,
       replaces,
       identitySession: identitySession ?? null,
     })
+    return { ...created, deviceToken }
   })
   return { step, session }
 }

@@ -4,6 +4,7 @@ import { admitAdmin, type CreatedAdminSession } from './admin-admission.service.
 import type { Arrival } from './arrival.ts'
 import type { AdminLoginAnswer } from './auth.schema.ts'
 import { verifyCredentials } from './credentials.service.ts'
+import type { Admitted } from './user-admission.service.ts'
 
 /**
  * Signs an administrator in by name and password; the answer says whether the second factor is still to come, and
@@ -12,9 +13,9 @@ import { verifyCredentials } from './credentials.service.ts'
  * @throws err.invalidCredentials, err.accountDisabled, err.directoryUnavailable, err.tooManyRequests
  */
 export async function signInAdmin(
-  deps: Pick<Deps, 'db' | 'passwords' | 'sealer' | 'log'>,
+  deps: Pick<Deps, 'db' | 'passwords' | 'sealer' | 'config' | 'log'>,
   { userName, password, ...arrival }: Arrival & { userName: string; password: string },
-): Promise<{ answer: AdminLoginAnswer; session: CreatedAdminSession }> {
+): Promise<{ answer: AdminLoginAnswer; session: Admitted<CreatedAdminSession> }> {
   const { account, claims } = await verifyCredentials(
     deps,
     { realm: 'admin', userName, password, client: arrival.client },

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { ClientAddress } from '../platform/http/client-address.ts'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import type { SignInClient } from '../sessions/session.service.ts'
+import { readDeviceTokens } from './known-device.cookie.ts'
 
 /** The browser that signs in, as every way in hands it to `admitUser` and `admitAdmin`. */
 export type Arrival = {
@@ -36,6 +37,7 @@ export function toSignInClient(c: Context<HttpEnv>): SignInClient {
     address: toAddress(address),
     untrustedProxy: viaUntrustedProxy === false ? null : toAddress(viaUntrustedProxy),
     userAgent: c.req.header('User-Agent')?.slice(0, 512) ?? null,
+    deviceTokens: readDeviceTokens(c),
   }
 }
 

@@ -10,6 +10,7 @@ import { requireAdmin, requireUser } from '../sessions/session-guard.ts'
 import { signInAdmin } from './admin-sign-in.service.ts'
 import { arrivalOf, toAddress } from './arrival.ts'
 import { adminLoginSchema, adminPasswordSchema, loginSchema, userPasswordSchema } from './auth.schema.ts'
+import { readDeviceTokens } from './known-device.cookie.ts'
 import { changeAdminPassword, changeUserPassword } from './password-change.service.ts'
 import { signOutAdmin, signOutUser } from './sign-out.service.ts'
 import type { SignInHook } from './user-admission.service.ts'
@@ -69,6 +70,7 @@ export function authRoutes(deps: AuthDeps) {
         userName: c.var.session.userName,
         sessionId: c.var.session.id,
         address: toAddress(c.var.client.address),
+        deviceTokens: readDeviceTokens(c),
         currentPassword: CurrentPassword,
         newPassword: NewPassword,
       })
@@ -80,6 +82,7 @@ export function authRoutes(deps: AuthDeps) {
         userName: c.var.admin.name,
         sessionId: c.var.admin.sessionId,
         address: toAddress(c.var.client.address),
+        deviceTokens: readDeviceTokens(c),
         currentPassword: ExistingPassword,
         newPassword: NewPassword,
       })

@@ -25,20 +25,16 @@ export type Credentials = {
  * err.tooManyRequests.
  */
 export async function verifyCredentials(
-  deps: Pick<Deps, 'db' | 'passwords' | 'sealer' | 'log'>,
+  deps: Pick<Deps, 'db' | 'passwords' | 'sealer' | 'config' | 'log'>,
   { realm, userName, password, client }: Credentials,
   refusal: () => Promise<ErrorCode>,
 ): Promise<{ account: Account; claims?: IdentityClaims }> {
   const prove = passwordCheck(deps)
   const find = realm === 'user' ? findUserAccount : findAdminAccount
-  const { account, isRight, claims } = await countFailures(
-    deps,
-    { realm, userName, address: client.address },
-    async () => {
-      const account = await find(deps.db.grants, userName)
-      return { account, ...(await prove(account, password)) }
-    },
-  )
+  const { account, isRight, claims } = await countFailures(deps, { realm, userName, client }, async () => {
+    const account = await find(deps.db.grants, userName)
+    return { account, ...(await prove(account, password)) }
+  })
   const code = isRight && account !== undefined ? findObstacle(account) : await refusal()
   if (account !== undefined && code === undefined) return { account, ...(claims && { claims }) }
   await writeAudit(deps.db.grants, [
@@ -64,13 +60,15 @@ function findObstacle(account: Account): ErrorCode | undefined {
  * Judges an account again under its lock: between the proof and the session somebody may have changed the password,
  * disabled or deleted it.
  *
+ * @returns the account as it stands.
  * @throws err.invalidCredentials, err.accountDisabled
  */
-export function checkUnchanged(proved: Account, current: Account | undefined): void {
+export function checkUnchanged(proved: Account, current: Account | undefined): Account {
   if (current === undefined || current.passwordHash !== proved.passwordHash)
     throw apiError('err.invalidCredentials')
   const obstacle = findObstacle(current)
   if (obstacle !== undefined) throw apiError(obstacle)
+  return current
 }
 
 const nameField = { user: 'UserName', admin: 'AdminName' } as const

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
 
-/** Counters without a failure for this long are forgotten. Longer than any wait. */
-const forgottenAfterSeconds = 3600
-/** Old counters removed with each counted failure, so that the table stays as small as an hour's failures. */
+/** Counters without a failure for this long are removed: longer than any wait is remembered. */
+const removedAfterSeconds = 86_400
+/** Old counters removed with each counted failure, so that the table stays as small as a day's failures. */
 const removedAtOnce = 10
 
-/** How waits grow: none for the first failures, then doubling. */
-export type GrowingWait = { freeFailures: number; longestSeconds: number }
+/** How waits grow: none for the first failures, then doubling; without a failure for so long it begins anew. */
+export type GrowingWait = { freeFailures: number; longestSeconds: number; forgottenAfterSeconds: number }
 
 /**
  * Counts an attempt before it is made, so that many at once can't all be the first; `returnAttempt` or
@@ -18,8 +18,10 @@ export type GrowingWait = { freeFailures: number; longestSeconds: number }
 export async function takeAttempt(
   db: Kysely<DB>,
   bucket: string,
-  { freeFailures, longestSeconds }: GrowingWait,
+  { freeFailures, longestSeconds, forgottenAfterSeconds }: GrowingWait,
 ): Promise<number> {
+  const isForgotten = sql`
+    (c.window_started_at < statement_timestamp() - make_interval(secs => ${forgottenAfterSeconds}))`
   const taken = await sql`
     insert into failure_counters as c (bucket, failures, window_started_at)
     values (${bucket}, 1, statement_timestamp())
@@ -37,10 +39,6 @@ export async function takeAttempt(
     from failure_counters where bucket = ${bucket}`.execute(db)
   return Math.max(1, rows[0]?.wait ?? 1)
 }
-
-const isForgotten = sql.raw(
-  `(c.window_started_at < statement_timestamp() - make_interval(secs => ${forgottenAfterSeconds}))`,
-)
 
 /** Takes back an attempt that was never decided. */
 export async function returnAttempt(db: Kysely<DB>, bucket: string): Promise<void> {
@@ -88,6 +86,6 @@ export async function countInWindow(
   await sql`
     delete from failure_counters where bucket in (
       select bucket from failure_counters
-      where window_started_at < statement_timestamp() - make_interval(secs => ${forgottenAfterSeconds})
+      where window_started_at < statement_timestamp() - make_interval(secs => ${removedAfterSeconds})
       order by window_started_at limit ${removedAtOnce} for update skip locked)`.execute(db)
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
 import { inTransaction } from '../platform/database.ts'
 import { endOtherAdminSessions } from '../sessions/admin-session.service.ts'
-import { endOtherSessions } from '../sessions/session.service.ts'
+import { endOtherSessions, type SignInClient } from '../sessions/session.service.ts'
 import { findAdminAccount, findUserAccount, replacePassword } from './account.store.ts'
 import { countFailures } from './failure-limits.ts'
 import type { Account } from './identity/identity.ts'
@@ -14,6 +14,8 @@ export type PasswordChange = {
   /** The session that stays. */
   sessionId: string
   address: string
+  /** The browser's device cookies. */
+  deviceTokens: SignInClient['deviceTokens']
   currentPassword: string
   newPassword: string
 }
@@ -53,13 +55,17 @@ export async function changeAdminPassword(deps: PasswordDeps, change: PasswordCh
 async function prove(
   deps: PasswordDeps,
   account: Account | undefined,
-  { userName, address, currentPassword, newPassword }: PasswordChange,
+  { userName, address, deviceTokens, currentPassword, newPassword }: PasswordChange,
 ): Promise<{ current: Account; newHash: string }> {
   if (account === undefined) throw apiError('err.invalidSession')
   if (account.authType !== 'local') throw apiError('err.passwordNotLocal')
-  const { isRight } = await countFailures(deps, { realm: account.realm, userName, address }, async () => ({
-    isRight: await deps.passwords.verifyPassword(account.passwordHash ?? undefined, currentPassword),
-  }))
+  const { isRight } = await countFailures(
+    deps,
+    { realm: account.realm, userName, client: { address, deviceTokens } },
+    async () => ({
+      isRight: await deps.passwords.verifyPassword(account.passwordHash ?? undefined, currentPassword),
+    }),
+  )
   if (!isRight) throw apiError('err.invalidCredentials')
   return { current: account, newHash: await deps.passwords.hashPassword(newPassword) }
 }

@@ -16,6 +16,7 @@ import type { Arrival } from './arrival.ts'
 import { applyUserClaims } from './claims.store.ts'
 import { checkUnchanged } from './credentials.service.ts'
 import type { Proven } from './identity/identity.ts'
+import { rememberDevice } from './known-device.service.ts'
 
 /** Runs after a complete sign-in is committed, before it is answered: grants what is granted by signing in. */
 export type SignInHook = (session: SignedInSession) => Promise<void>
@@ -38,8 +39,11 @@ export type UserAdmissionDeps = Pick<Deps, 'db' | 'rights' | 'log'> & {
   afterSignIn?: SignInHook
 }
 
+/** A session just made; `deviceToken` is for the browser's device cookie, null where it gets none. */
+export type Admitted<Session> = Session & { deviceToken: string | null }
+
 /** How far a sign-in came, and its session: half until the second step, complete after. */
-export type Admission<Session> = { step: SignInStep; session: Session }
+export type Admission<Session> = { step: SignInStep; session: Admitted<Session> }
 
 /**
  * Lets somebody in whose identity is proven, by whatever source: judges the account, asks for the second factor,
@@ -59,9 +63,10 @@ export async function admitUser(
 
 async function complete(
   deps: UserAdmissionDeps,
-  { account, claims, identitySession }: Proven,
+  { account, claims, identitySession, secondStep }: Proven,
   { kiosk, client, seen, replaces, requestId }: Arrival,
-): Promise<CreatedSession> {
+): Promise<Admitted<CreatedSession>> {
+  let deviceToken: string | null = null
   const { KioskSessionDuration } = await readSettings(deps.db.grants)
   const session = await createUserSession(deps, {
     userId: account.id,
@@ -72,7 +77,9 @@ async function complete(
     replaces,
     identitySession: identitySession ?? null,
     act: async (tx) => {
-      checkUnchanged(account, await findUserAccountById(tx, account.id))
+      const current = checkUnchanged(account, await findUserAccountById(tx, account.id))
+      await secondStep?.(tx, current)
+      if (!kiosk) deviceToken = await rememberDevice(tx, account, client.deviceTokens.user)
       const groups = claims && (await applyUserClaims(tx, account, claims))
       await markUserSignedIn(tx, account.id)
       const detail = groups !== undefined && { ...groups }
@@ -101,15 +108,15 @@ async function complete(
       deps.log.warn({ err: error, sessionId: session.id }, 'nothing was granted by a sign-in'),
     )
   await endExtendedSession(deps, session)
-  return session
+  return { ...session, deviceToken }
 }
 
 async function half(
   deps: UserAdmissionDeps,
   { account, claims }: Proven,
   { kiosk, client, replaces }: Arrival,
-): Promise<CreatedSession> {
-  return createHalfSession(deps, {
+): Promise<Admitted<CreatedSession>> {
+  const session = await createHalfSession(deps, {
     userId: account.id,
     kiosk,
     client,
@@ -119,4 +126,5 @@ async function half(
       if (claims !== undefined) await applyUserClaims(tx, account, claims)
     },
   })
+  return { ...session, deviceToken: null }
 }

@@ -1,10 +1,9 @@
-import type { SignInStep } from '#machines/sign-in.machine.ts'
 import type { Deps } from '../context.ts'
 import { hasAdminSession } from '../sessions/admin-session.service.ts'
 import type { CreatedSession } from '../sessions/session.service.ts'
 import type { Arrival } from './arrival.ts'
 import { verifyCredentials } from './credentials.service.ts'
-import { admitUser, type UserAdmissionDeps } from './user-admission.service.ts'
+import { type Admission, admitUser, type UserAdmissionDeps } from './user-admission.service.ts'
 
 /** A sign-in to the portal as the browser asks for it. */
 export type UserSignIn = Arrival & {
@@ -21,9 +20,9 @@ export type UserSignIn = Arrival & {
  * err.accountDisabled; err.directoryUnavailable; err.tooManyRequests.
  */
 export async function signInUser(
-  deps: UserAdmissionDeps & Pick<Deps, 'passwords' | 'sealer'>,
+  deps: UserAdmissionDeps & Pick<Deps, 'passwords' | 'sealer' | 'config'>,
   { userName, password, adminToken, ...arrival }: UserSignIn,
-): Promise<{ step: SignInStep; session: CreatedSession }> {
+): Promise<Admission<CreatedSession>> {
   const { account, claims } = await verifyCredentials(
     deps,
     { realm: 'user', userName, password, client: arrival.client },

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
+import { setDeviceCookie } from '../auth/known-device.cookie.ts'
 import type { Config } from '../platform/config.ts'
 
 /** Who signs in. Each realm has a session and a cookie of its own. */
@@ -13,6 +14,8 @@ type CookieSession = {
   secondsLeft: number
   /** On a public computer: the browser forgets the cookie when it is closed. */
   kiosk: boolean
+  /** By which the browser is known from now on; a complete sign-in gives one, on public computers none. */
+  deviceToken?: string | null
 }
 
 /** Browsers refuse a longer Max-Age (RFC 6265bis): 400 days. */
@@ -33,9 +36,10 @@ export function sessionCookies({ publicUrl }: Pick<Config, 'publicUrl'>): Sessio
 
   return {
     read: (c, realm) => getCookie(c, nameOf(realm)),
-    set(c, realm, { token, secondsLeft, kiosk }) {
+    set(c, realm, { token, secondsLeft, kiosk, deviceToken = null }) {
       const maxAge = Math.min(longestMaxAge, Math.max(0, Math.floor(secondsLeft)))
       setCookie(c, nameOf(realm), token, kiosk ? options : { ...options, maxAge })
+      if (deviceToken !== null) setDeviceCookie(c, { realm, token: deviceToken, secure })
     },
     clear: (c, realm) => void deleteCookie(c, nameOf(realm), options),
   }

@@ -31,6 +31,8 @@ export type SignInClient = {
   /** The peer that sent forwarding headers without being trusted: such a session gets no grant. */
   untrustedProxy: string | null
   userAgent: string | null
+  /** The browser's device cookies: an account that signed in completely here before is known (decision 33). */
+  deviceTokens: { user: string | undefined; admin: string | undefined }
 }
 
 /** A session as its new owner gets it; the token is kept nowhere else. */

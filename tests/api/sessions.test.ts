@@ -40,7 +40,12 @@ const machineSession = (userId: string) =>
     kind: 'machine',
     kiosk: false,
     atMostMinutes: null,
-    client: { address: '198.51.100.7', untrustedProxy: null, userAgent: null },
+    client: {
+      address: '198.51.100.7',
+      untrustedProxy: null,
+      userAgent: null,
+      deviceTokens: { user: undefined, admin: undefined },
+    },
     act: async () => undefined,
   })
 
@@ -261,7 +266,7 @@ describe('a public URL in plain http', () => {
     const plain = await startPeopleApi({ KNOC_PUBLIC_URL: 'http://localhost:8080' })
     try {
       const browser = await signedIn(plain, await aUser(plain))
-      expect([...browser.jar.keys()]).toEqual(['knoc_user'])
+      expect([...browser.jar.keys()]).toEqual(['knoc_user', 'knoc_device_user'])
       const { headers } = await browser.post('/logout')
       expect(headers.getSetCookie()[0]).toMatch(/^knoc_user=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
     } finally {

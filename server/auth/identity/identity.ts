@@ -1,3 +1,5 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../../platform/database.types.ts'
 import type { Realm } from '../../sessions/session-cookie.ts'
 
 /** An account of either realm, as signing in sees it. */
@@ -55,6 +57,11 @@ export type Proven = {
   claims?: IdentityClaims
   /** Whether the second factor is proven too, or is the identity provider's own business. */
   isComplete: boolean
+  /**
+   * Uses the proof of the second step up, under the account's lock and in the transaction that makes the session;
+   * `current` is the account as it stands there. What it throws signs nobody in.
+   */
+  secondStep?: (tx: Kysely<DB>, current: Account) => Promise<void>
   /** What the identity provider calls this sign-in, so that it can end it: OIDC `issuer sid`. */
   identitySession?: string
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 /** Crockford's base32: no I, L, O, U, so that nothing read from paper is doubtful. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const foreignCharacter = new RegExp(`[^${alphabet}]`)
 
 /** Characters of a recovery code, 5 bits each: 80 random bits. */
 const recoveryLength = 16
@@ -25,8 +26,7 @@ export function parseTypedCode(text: string): TypedCode {
   const code = text.normalize('NFKC').replace(/[\s\p{Pd}]/gu, '')
   if (/^\d{6}$/.test(code)) return { kind: 'totp', code }
   const spelled = code.toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0')
-  const isRecovery =
-    spelled.length === recoveryLength && [...spelled].every((character) => alphabet.includes(character))
+  const isRecovery = spelled.length === recoveryLength && !foreignCharacter.test(spelled)
   return isRecovery ? { kind: 'recovery', code: spelled } : { kind: 'unknown' }
 }
 
