@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { apiError } from '../errors.ts'
+import { createTurns } from './turns.ts'
 
 /** argon2id with 19 MiB, two passes, one lane: OWASP's Password Storage Cheat Sheet, first recommendation. argon2id is the library's default. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-
-const longestQueue = 200
-const retryAfterSeconds = 2
 
 /** Makes and checks password hashes, never more at once than there are cores (decision 33). */
 export interface PasswordHasher {
@@ -42,22 +39,4 @@ export function createPasswordHasher(cores: number = availableParallelism()): Pa
 /** One password, however a keyboard composes its accents (NIST SP 800-63B asks for it). */
 function normalise(plain: string): string {
   return plain.normalize('NFKC')
-}
-
-function createTurns(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let free = places
-
-  return async function inTurn(work) {
-    if (free > 0) free -= 1
-    else if (waiting.length >= longestQueue) throw apiError('err.serviceUnavailable', { retryAfterSeconds })
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
-  }
 }
