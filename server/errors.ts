@@ -28,6 +28,7 @@ export const errorStatus = {
   'err.userLimitReached': 403,
   'err.passwordNotLocal': 403,
   'err.ownSecondFactor': 403,
+  'err.ownAccount': 403,
   'err.forbidden': 403,
   'err.notFound': 404,
   'err.samlNotConfigured': 404,

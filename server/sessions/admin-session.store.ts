@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
 
 /** A live session of an administrator. */
@@ -70,15 +70,16 @@ export async function insertAdminSession(
   return row
 }
 
-/** Ends one live admin session; false when there was none. */
-export async function endAdminSessionRow(tx: Kysely<DB>, id: string, reason: string): Promise<boolean> {
-  const result = await tx
-    .updateTable('adminSessions')
-    .set({ endedAt: sql<Date>`statement_timestamp()`, endedReason: reason })
-    .where('id', '=', id)
-    .where('endedAt', 'is', null)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+/** An admin session that was ended, for the audit log. */
+export type EndedAdminSession = { id: string; userName: string }
+
+/** Ends one live admin session and says which it was; nothing when there was none. */
+export async function endAdminSessionRow(
+  tx: Kysely<DB>,
+  id: string,
+  reason: string,
+): Promise<EndedAdminSession[]> {
+  return endRows(tx, sql`s.id = ${id}`, reason)
 }
 
 /** Ends the live session of a token, if there is one: the browser signs in anew. */
@@ -95,13 +96,29 @@ export async function endAdminSessionOfToken(
     .execute()
 }
 
-/** Ends the live sessions of an admin, half ones included, but for one. */
+/** Ends the live sessions of an admin, half ones included, but for one; says which they were. */
 export async function endOtherAdminSessionRows(
   tx: Kysely<DB>,
   { adminId, except = null }: { adminId: string; except?: string | null },
   reason: string,
-): Promise<void> {
-  await sql`
-    update admin_sessions set ended_at = statement_timestamp(), ended_reason = ${reason}
-    where admin_id = ${adminId} and ended_at is null and id is distinct from ${except}::uuid`.execute(tx)
+): Promise<EndedAdminSession[]> {
+  return endRows(tx, sql`s.admin_id = ${adminId} and s.id is distinct from ${except}::uuid`, reason)
+}
+
+/** Ends every live session of every admin, half ones included; says which they were. */
+export async function endAllAdminSessionRows(tx: Kysely<DB>, reason: string): Promise<EndedAdminSession[]> {
+  return endRows(tx, sql`true`, reason)
+}
+
+async function endRows(
+  tx: Kysely<DB>,
+  which: RawBuilder<unknown>,
+  reason: string,
+): Promise<EndedAdminSession[]> {
+  const { rows } = await sql<EndedAdminSession>`
+    update admin_sessions s set ended_at = statement_timestamp(), ended_reason = ${reason}
+    from admins a
+    where ${which} and s.ended_at is null and a.id = s.admin_id
+    returning s.id, a.user_name`.execute(tx)
+  return rows
 }

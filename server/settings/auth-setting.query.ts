@@ -89,6 +89,12 @@ export async function readAuthSettings({
   }
 }
 
+/** Whether a service account of the directory finds people by their user name; without one each account needs its DN. */
+export async function directorySearches(db: Kysely<DB>): Promise<boolean> {
+  const { LDAPURL, LDAPBindDN, LDAPBindPassword } = await readStoredAuthSettings(db)
+  return ![LDAPURL, LDAPBindDN, LDAPBindPassword].includes('')
+}
+
 function toLdap(stored: StoredAuthSettings, bindPassword: Secret | null): LdapSettings {
   return {
     url: stored.LDAPURL,

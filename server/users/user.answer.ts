@@ -13,6 +13,8 @@ export const toUserRow = (user: UserView): UserRow => ({
   Duration: user.sessionMinutes,
   SessionLimit: user.sessionLimit,
   TOTPEnabled: user.totpEnabled,
+  TOTPVerified: user.totpVerified,
+  ThirdPartyAuth: user.thirdPartyAuth,
   ValidUntil: user.validUntil?.toISOString() ?? null,
   LoginEnabled: user.loginEnabled,
   LastLogin: user.lastLoginAt?.toISOString() ?? null,
@@ -25,7 +27,7 @@ export const toUserRow = (user: UserView): UserRow => ({
 
 /** The version of a user: what an administrator edits, memberships included, and nothing that signing in changes. */
 export function userEtag(user: UserView): string {
-  const { LastLogin: _, ActiveSession: __, Licensed: ___, ...edited } = toUserRow(user)
+  const { LastLogin: _, ActiveSession: __, Licensed: ___, TOTPVerified: ____, ...edited } = toUserRow(user)
   return etagOf(edited)
 }
 

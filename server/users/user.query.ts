@@ -3,6 +3,7 @@ import { apiError } from '../errors.ts'
 import type { DB } from '../platform/database.types.ts'
 import { type Page, type SortColumns, toLikePattern, toPageSql } from '../platform/page.ts'
 import type { ListQuery } from '../platform/wire.schema.ts'
+import type { AuthType } from './account.schema.ts'
 
 /** A user as the console reads it. */
 export type UserView = {
@@ -10,10 +11,12 @@ export type UserView = {
   name: string
   company: string | null
   userName: string
-  authType: string
+  authType: AuthType
   sessionMinutes: number
   sessionLimit: number | null
   totpEnabled: boolean
+  totpVerified: boolean
+  thirdPartyAuth: string | null
   validUntil: Date | null
   loginEnabled: boolean
   lastLoginAt: Date | null
@@ -124,7 +127,7 @@ async function selectUsers(
       where m.user_id in (select id from page)
       group by m.user_id)
     select u.id, u.name, u.company, u.user_name, u.auth_type, u.session_minutes, u.session_limit, u.totp_enabled,
-      u.valid_until, u.login_enabled, u.last_login_at, u.created_at, u.last_modified_at, u.licensed,
+      u.totp_confirmed_at is not null as totp_verified, u.third_party_auth, u.valid_until, u.login_enabled, u.last_login_at, u.created_at, u.last_modified_at, u.licensed,
       active.user_id is not null as has_active_session, coalesce(given.acl_ids, '{}') as acl_ids
     from page join users u on u.id = page.id
     left join active on active.user_id = u.id

@@ -13,7 +13,7 @@ import type { AdminEnv } from '../sessions/session-guard.ts'
 import { toAclRow, toGroupRow, toSessionRow, toUserRow, userEtag } from './user.answer.ts'
 import { getUser, listUserAcls, listUserGroups, listUsers } from './user.query.ts'
 import { userCreateSchema, userUpdateSchema } from './user.schema.ts'
-import { createUser, deleteUser, updateUser } from './user.service.ts'
+import { createUser, deleteUser, resetUserSecondFactor, updateUser } from './user.service.ts'
 
 /** The console's users. Mounted at /admin/users, behind the admin guard. Console §2 "Users". */
 export function userRoutes(deps: Pick<Deps, 'db' | 'rights' | 'passwords'>) {
@@ -40,6 +40,10 @@ export function userRoutes(deps: Pick<Deps, 'db' | 'rights' | 'passwords'>) {
     })
     .delete('/:id', validate('param', idParamSchema), async (c) => {
       await deleteUser(deps, { id: c.req.valid('param').id, ...actingAdmin(c) })
+      return ok(c, null)
+    })
+    .delete('/:id/totpToken', validate('param', idParamSchema), async (c) => {
+      await resetUserSecondFactor(deps, { id: c.req.valid('param').id, ...actingAdmin(c) })
       return ok(c, null)
     })
     .get('/:id/sessions', validate('param', idParamSchema), async (c) => {

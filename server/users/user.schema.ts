@@ -1,6 +1,11 @@
 import { z } from 'zod'
+import { newApiKeySchema } from '../api-keys/api-key.schema.ts'
 import { newPasswordSchema } from '../auth/auth.schema.ts'
 import { instantSchema, optionalText, requiredText } from '../platform/wire.schema.ts'
+import { type AuthType, distinguishedNameSchema } from './account.schema.ts'
+
+/** How a user that an administrator makes may sign in; SAML and OIDC make theirs themselves. */
+export const creatableAuthTypes = ['local', 'LDAP', 'apikey'] as const satisfies readonly AuthType[]
 
 const shared = {
   Name: requiredText(256),
@@ -11,6 +16,8 @@ const shared = {
   SessionLimit: z.number().int().min(1).max(10_000).nullish(),
   ValidUntil: instantSchema.nullish(),
   LoginEnabled: z.boolean().default(true),
+  /** LDAP: the distinguished name, needed unless the directory has a service account that searches. */
+  ThirdPartyAuth: distinguishedNameSchema,
   AclIds: z.array(z.uuid()).max(10_000).optional(),
 }
 
@@ -23,8 +30,13 @@ export const userCreateSchema = z.strictObject({
     .min(1)
     .max(256)
     .regex(/^[^\s\p{C}]+$/u),
-  AuthType: z.enum(['local']).default('local'),
-  PlainPassword: newPasswordSchema,
+  AuthType: z.enum(creatableAuthTypes).default('local'),
+  /** Local users must have one, the others none. */
+  PlainPassword: newPasswordSchema.optional(),
+  /** The account must use a second factor. */
+  TOTPEnabled: z.boolean().default(false),
+  /** The key of an apikey user, made with it. */
+  ApiKey: newApiKeySchema.optional(),
 })
 export type UserCreate = z.output<typeof userCreateSchema>
 export type UserCreateInput = z.input<typeof userCreateSchema>
@@ -38,6 +50,8 @@ export const userUpdateSchema = z.strictObject({
   SessionLimit: shared.SessionLimit,
   ValidUntil: shared.ValidUntil,
   LoginEnabled: z.boolean().optional(),
+  TOTPEnabled: z.boolean().optional(),
+  ThirdPartyAuth: shared.ThirdPartyAuth,
   AclIds: shared.AclIds,
   UserName: z.string().optional(),
   AuthType: z.string().optional(),
@@ -51,10 +65,15 @@ export type UserRow = {
   Name: string
   Company: string | null
   UserName: string
-  AuthType: string
+  AuthType: AuthType
   Duration: number
   SessionLimit: number | null
+  /** Must use a second factor. */
   TOTPEnabled: boolean
+  /** Has a confirmed secret. */
+  TOTPVerified: boolean
+  /** LDAP: the distinguished name; OIDC: issuer and subject. */
+  ThirdPartyAuth: string | null
   ValidUntil: string | null
   LoginEnabled: boolean
   LastLogin: string | null
@@ -64,6 +83,9 @@ export type UserRow = {
   Licensed: boolean
   AclIds: string[]
 }
+
+/** What the creation of a user answers; the key of an apikey user, this once. */
+export type UserCreated = { ID: string; PlaintextKey?: string }
 
 /** GET /api/admin/users/{id}/sessions. */
 export type UserSessionRow = { ID: string; Created: string; Ends: string; IPAddress: string }

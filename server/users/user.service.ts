@@ -1,46 +1,58 @@
 import type { Kysely } from 'kysely'
+import { createUserKey } from '../api-keys/user-key.service.ts'
 import type { Acting } from '../audit/acting-admin.ts'
-import type { AuditKind } from '../audit/audit.events.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { resetSecondFactor } from '../auth/second-factor/reset-second-factor.service.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
 import { checkUnchanged } from '../platform/http/etag.ts'
+import { findLicenceLimits } from '../sessions/licence-limits.query.ts'
 import { endOtherSessions, shortenUserSessions } from '../sessions/session.service.ts'
+import { directorySearches } from '../settings/auth-setting.query.ts'
+import { accountKinds } from './account.schema.ts'
 import { resolveAclIds } from './acl-choice.query.ts'
 import { userEtag } from './user.answer.ts'
-import { getUser, type UserView } from './user.query.ts'
-import type { UserCreate, UserUpdate } from './user.schema.ts'
-import {
-  insertUser,
-  markUserDeleted,
-  replaceUserAcls,
-  type UserChanges,
-  updateUserRow,
-} from './user.store.ts'
+import { getUser } from './user.query.ts'
+import type { UserCreate, UserCreated, UserUpdate } from './user.schema.ts'
+import { insertUser, markUserDeleted, replaceUserAcls, updateUserRow } from './user.store.ts'
 import { checkUserAllowance } from './user-allowance.service.ts'
+import {
+  changedFields,
+  checkNewUser,
+  checkUserChange,
+  toChanges,
+  toInstant,
+  type UserRuleFacts,
+} from './user-rules.ts'
 
 /**
- * Makes a user with its knocs in one transaction.
+ * Makes a user with its knocs, an apikey user with its key, in one transaction.
  *
- * @throws err.userLimitReached, err.userNameTaken, err.invalidField (AclIds)
+ * @throws err.userLimitReached, err.userNameTaken, err.apiKeyNameTaken, err.passwordLength,
+ * err.distinguishedNameRequired, err.invalidField
  */
 export async function createUser(
   { db, passwords }: Pick<Deps, 'db' | 'passwords'>,
   { request, by, requestId }: Acting & { request: UserCreate },
-): Promise<{ ID: string }> {
+): Promise<UserCreated> {
+  checkNewUser(request, await readFacts(db.grants))
   const aclIds = await resolveAclIds(db.grants, request.AclIds ?? [], 'AclIds')
-  const passwordHash = await passwords.hashPassword(request.PlainPassword)
+  const passwordHash =
+    request.PlainPassword === undefined ? null : await passwords.hashPassword(request.PlainPassword)
   return inTransaction(db.grants, async (tx) => {
     await checkUserAllowance(tx)
+    const userName = request.UserName
     const id = await insertUser(tx, {
       name: request.Name,
       company: request.Company || null,
-      userName: request.UserName,
+      userName,
       authType: request.AuthType,
+      thirdPartyAuth: request.ThirdPartyAuth || null,
       passwordHash,
       loginEnabled: request.LoginEnabled,
+      totpEnabled: request.TOTPEnabled,
       sessionMinutes: request.Duration,
       sessionLimit: request.SessionLimit ?? null,
       validUntil: toInstant(request.ValidUntil) ?? null,
@@ -48,36 +60,37 @@ export async function createUser(
     })
     if (id === undefined) throw apiError('err.userNameTaken')
     await replaceUserAcls(tx, id, aclIds)
-    await tell(tx, 'CreateUser', {
-      userName: request.UserName,
-      by,
-      requestId,
-      detail: { userId: id, aclIds },
-    })
-    return { ID: id }
+    const detail = { userId: id, authType: request.AuthType, aclIds }
+    await tell(tx, 'CreateUser', { userName, by, requestId, detail })
+    if (request.ApiKey === undefined) return { ID: id }
+    const key = { userId: id, userName, key: request.ApiKey, by, requestId }
+    return { ID: id, PlaintextKey: await createUserKey(tx, key) }
   })
 }
 
 /**
  * Changes a user: absent fields stay, AclIds are the whole list. A nearer ValidUntil shortens what is open; a new
- * password or a disabled account ends the user's sessions.
+ * password or a disabled account ends the user's sessions. That a second factor is needed is asked at the next
+ * sign-in and ends nothing.
  *
  * @returns the new version's ETag.
- * @throws err.notFound, err.changedMeanwhile, err.forbidden (identity providers' users), err.invalidField
+ * @throws err.notFound, err.changedMeanwhile, err.forbidden (identity providers' users),
+ * err.distinguishedNameRequired, err.invalidField
  */
 export async function updateUser(
   { db, rights, passwords }: Pick<Deps, 'db' | 'rights' | 'passwords'>,
   change: Acting & { id: string; request: UserUpdate; ifMatch: string | null },
 ): Promise<string> {
   const { id, request, ifMatch, by, requestId } = change
-  checkEditable(await getUser(db.grants, id), request)
+  const facts = await readFacts(db.grants)
   const aclIds = request.AclIds && (await resolveAclIds(db.grants, request.AclIds, 'AclIds'))
   const passwordHash = request.PlainPassword && (await passwords.hashPassword(request.PlainPassword))
 
   return rights.change({ users: [id] }, 'userChanged', async (tx) => {
     const before = await getUser(tx, id)
     checkUnchanged(ifMatch, userEtag(before))
-    await updateUserRow(tx, id, toChanges(request, passwordHash || undefined), by)
+    checkUserChange(before, request, { ...facts, aclIds })
+    await updateUserRow(tx, id, toChanges(before, request, passwordHash || undefined), by)
     const acls = aclIds && (await replaceUserAcls(tx, id, aclIds))
     if (request.ValidUntil) await shortenUserSessions(tx, id, new Date(request.ValidUntil))
     if (request.LoginEnabled === false || passwordHash)
@@ -94,6 +107,24 @@ export async function updateUser(
   })
 }
 
+/**
+ * Takes a user's second factor away and ends his sessions with their grants. Console §2 "Users".
+ *
+ * @throws err.notFound, err.forbidden (AuthType) for accounts that have none
+ */
+export async function resetUserSecondFactor(
+  { rights }: Pick<Deps, 'rights'>,
+  { id, by, requestId }: Acting & { id: string },
+): Promise<void> {
+  await rights.change({ users: [id] }, 'userChanged', async (tx) => {
+    const { userName, authType } = await getUser(tx, id)
+    if (!accountKinds[authType].hasSecondFactor) throw apiError('err.forbidden', { extra: 'AuthType' })
+    await resetSecondFactor(tx, { realm: 'user', id })
+    await endOtherSessions(tx, { userId: id, adminName: by }, 'userChanged')
+    await tell(tx, 'ResetTOTP', { userName, by, requestId, detail: { realm: 'user', userId: id } })
+  })
+}
+
 /** Deletes a user: its sessions and doors close, its name is free at once. Throws err.notFound. */
 export async function deleteUser(
   { rights }: Pick<Deps, 'rights'>,
@@ -107,49 +138,14 @@ export async function deleteUser(
   })
 }
 
-/** Users that an identity provider makes are changed there; a name and an AuthType are fixed. */
-function checkEditable(user: UserView, request: UserUpdate): void {
-  if (['SAML', 'OIDC'].includes(user.authType)) throw apiError('err.forbidden', { extra: 'AuthType' })
-  if (request.UserName !== undefined && request.UserName !== user.userName)
-    throw apiError('err.invalidField', { extra: 'UserName' })
-  if (request.AuthType !== undefined && request.AuthType !== user.authType)
-    throw apiError('err.invalidField', { extra: 'AuthType' })
-  if (request.PlainPassword && user.authType !== 'local')
-    throw apiError('err.invalidField', { extra: 'PlainPassword' })
-}
-
-function toChanges(request: UserUpdate, passwordHash: string | undefined): UserChanges {
-  const validUntil = toInstant(request.ValidUntil)
-  return {
-    name: request.Name,
-    ...(request.Company !== undefined && { company: request.Company || null }),
-    ...(request.Duration !== undefined && { sessionMinutes: request.Duration }),
-    ...(request.SessionLimit !== undefined && { sessionLimit: request.SessionLimit }),
-    ...(validUntil !== undefined && { validUntil }),
-    ...(request.LoginEnabled !== undefined && { loginEnabled: request.LoginEnabled }),
-    ...(passwordHash !== undefined && { passwordHash }),
-  }
-}
-
-const toInstant = (text: string | null | undefined): Date | null | undefined =>
-  text ? new Date(text) : (text as null | undefined)
-
-const comparedFields = [
-  'name',
-  'company',
-  'sessionMinutes',
-  'sessionLimit',
-  'validUntil',
-  'loginEnabled',
-] as const
-
-function changedFields(before: UserView, after: UserView): string[] {
-  return comparedFields.filter((field) => String(before[field]) !== String(after[field]))
+async function readFacts(db: Kysely<DB>): Promise<UserRuleFacts> {
+  const [licence, searches] = await Promise.all([findLicenceLimits(db), directorySearches(db)])
+  return { licence, directorySearches: searches }
 }
 
 async function tell(
   tx: Kysely<DB>,
-  kind: Extract<AuditKind, 'CreateUser' | 'UpdateUser' | 'DeleteUser'>,
+  kind: 'CreateUser' | 'UpdateUser' | 'DeleteUser' | 'ResetTOTP',
   { userName, by, requestId, detail }: Acting & { userName: string; detail: Record<string, unknown> },
 ): Promise<void> {
   await writeAudit(tx, [{ kind, fields: { UserName: userName, AdminName: by }, detail }], requestId)

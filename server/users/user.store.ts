@@ -11,6 +11,8 @@ export type NewUser = {
   thirdPartyAuth?: string | null
   passwordHash: string | null
   loginEnabled: boolean
+  /** Must use a second factor; absent = no. */
+  totpEnabled?: boolean
   sessionMinutes: number
   sessionLimit: number | null
   validUntil: Date | null

@@ -1,0 +1,27 @@
+import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import type { DB } from '../platform/database.types.ts'
+
+/** A new key's columns. Of the key itself only its hash is kept. */
+export type NewApiKey = {
+  name: string
+  purpose: string
+  keyHash: string
+  scopes: string[]
+  allowedFrom: readonly { prefix: string; note: string }[]
+  userId: string | null
+  expiredAfter: Date | null
+}
+
+/** Inserts a key; undefined when the name is taken. */
+export async function insertApiKey(tx: Kysely<DB>, key: NewApiKey): Promise<string | undefined> {
+  const row = await tx
+    .insertInto('apiKeys')
+    .values({ ...key, allowedFrom: JSON.stringify(key.allowedFrom) })
+    .onConflict((conflict) =>
+      conflict.expression(sql`lower(name)`).where('deletedAt', 'is', null).doNothing(),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
