@@ -1,12 +1,25 @@
+import type {
+  AdminCreateInput,
+  AdminRow,
+  AdminSessionRow,
+  AdminUpdateInput,
+} from '#server/admins/admin.schema.ts'
 import type { AgentCreated, AgentDetail, AgentRow } from '#server/agents/agent.schema.ts'
 import type { AdminLoginAnswer } from '#server/auth/auth.schema.ts'
-import type { GroupRow } from '#server/groups/group.schema.ts'
+import type { GroupRequest, GroupRow, GroupUpdate } from '#server/groups/group.schema.ts'
 import type { KnocCreated, KnocDetail, KnocInput, KnocRow, KnocUpdate } from '#server/knocs/knoc.schema.ts'
 import type { LicenceStatus } from '#server/licence/licence.schema.ts'
 import type { Created, ListQuery } from '#server/platform/wire.schema.ts'
+import type {
+  AuthSettingsAnswer,
+  AuthSettingsChange,
+  GeneratedKeyPair,
+} from '#server/settings/auth-setting-wire.schema.ts'
+import type { ConfigChange, Settings } from '#server/settings/setting.schema.ts'
 import type { AdminStatus, HalfAdminStatus } from '#server/status/status.schema.ts'
 import type {
   UserAclRow,
+  UserCreated,
   UserCreateInput,
   UserGroupRow,
   UserRow,
@@ -63,6 +76,13 @@ export const deleteKnoc = (id: string) => request<null>('DELETE', `/api/admin/kn
 
 export const listGroups = ({ signal }: Reading = {}) =>
   request<GroupRow[]>('GET', '/api/admin/groups', { signal })
+/** With all its members and knocs: a group is written whole. */
+export const fetchGroup = (id: string, { signal }: Reading = {}) =>
+  fetchVersioned<GroupRow>(`/api/admin/groups/${id}`, signal)
+export const createGroup = (body: GroupRequest) => request<Created>('POST', '/api/admin/groups', { body })
+export const updateGroup = ({ id, body, etag }: { id: string; body: GroupUpdate; etag: string | null }) =>
+  update(`/api/admin/groups/${id}`, body, etag)
+export const deleteGroup = (id: string) => request<null>('DELETE', `/api/admin/groups/${id}`)
 
 /** Users by page, found and ordered by the server: the console works for 100,000 of them. */
 export const listUsers = async (query: ListQuery, { signal }: Reading = {}): Promise<Page<UserRow>> => {
@@ -73,10 +93,13 @@ export const listUsers = async (query: ListQuery, { signal }: Reading = {}): Pro
 }
 export const fetchUser = (id: string, { signal }: Reading = {}) =>
   fetchVersioned<UserRow>(`/api/admin/users/${id}`, signal)
-export const createUser = (body: UserCreateInput) => request<Created>('POST', '/api/admin/users', { body })
+export const createUser = (body: UserCreateInput) =>
+  request<UserCreated>('POST', '/api/admin/users', { body })
 export const updateUser = ({ id, body, etag }: { id: string; body: UserUpdate; etag: string | null }) =>
   update(`/api/admin/users/${id}`, body, etag)
 export const deleteUser = (id: string) => request<null>('DELETE', `/api/admin/users/${id}`)
+/** Takes secret and recovery codes away and ends the sessions; the user enrols anew. */
+export const resetUserTotp = (id: string) => request<null>('DELETE', `/api/admin/users/${id}/totpToken`)
 export const listUserSessions = (id: string, { signal }: Reading = {}) =>
   request<UserSessionRow[]>('GET', `/api/admin/users/${id}/sessions`, { signal })
 /** The knocs a user has, by itself or through its groups. */
@@ -86,6 +109,44 @@ export const listUserGroups = (id: string, { signal }: Reading = {}) =>
   request<UserGroupRow[]>('GET', `/api/admin/users/${id}/groups`, { signal })
 export const endSession = (id: string) => request<null>('DELETE', `/api/admin/sessions/${id}`)
 export const endAllSessions = () => request<null>('DELETE', '/api/admin/sessions')
+
+export const listAdmins = ({ signal }: Reading = {}) =>
+  request<AdminRow[]>('GET', '/api/admin/admins', { signal })
+export const fetchAdmin = (id: string, { signal }: Reading = {}) =>
+  fetchVersioned<AdminRow>(`/api/admin/admins/${id}`, signal)
+export const createAdmin = (body: AdminCreateInput) => request<Created>('POST', '/api/admin/admins', { body })
+export const updateAdmin = ({
+  id,
+  body,
+  etag,
+}: {
+  id: string
+  body: AdminUpdateInput
+  etag: string | null
+}) => update(`/api/admin/admins/${id}`, body, etag)
+export const deleteAdmin = (id: string) => request<null>('DELETE', `/api/admin/admins/${id}`)
+export const resetAdminTotp = (id: string) => request<null>('DELETE', `/api/admin/admins/${id}/totpToken`)
+export const listAdminSessions = (id: string, { signal }: Reading = {}) =>
+  request<AdminSessionRow[]>('GET', `/api/admin/admins/${id}/sessions`, { signal })
+export const endAdminSession = (id: string) => request<null>('DELETE', `/api/admin/adminsessions/${id}`)
+/** One's own session included. */
+export const endAllAdminSessions = () => request<null>('DELETE', '/api/admin/adminsessions')
+
+export const fetchSettings = ({ signal }: Reading = {}) =>
+  fetchVersioned<Settings>('/api/admin/settings', signal)
+export const saveConfig = ({ body, etag }: { body: ConfigChange; etag: string | null }) =>
+  request<null>('POST', '/api/admin/settings/config', { body, ...ifMatch(etag) })
+export const fetchAuthSettings = ({ signal }: Reading = {}) =>
+  fetchVersioned<AuthSettingsAnswer>('/api/admin/settings/authentication', signal)
+export const saveAuthSettings = ({ body, etag }: { body: AuthSettingsChange; etag: string | null }) =>
+  request<null>('POST', '/api/admin/settings/authentication', { body, ...ifMatch(etag) })
+/** Asked for behind a confirmation: what an identity provider knows of the old key pair no longer holds. */
+export const generateSamlKeyPair = (realm: 'user' | 'admin') =>
+  request<GeneratedKeyPair>(
+    'POST',
+    `/api/admin/settings/generate${realm === 'user' ? 'User' : 'Admin'}SamlKeyCert`,
+    { body: { Confirm: true } },
+  )
 
 export const fetchLicence = ({ signal }: Reading = {}) =>
   request<LicenceStatus>('GET', '/api/admin/settings/license', { signal })
@@ -108,4 +169,6 @@ const fetchVersioned = async <T>(path: string, signal: AbortSignal | undefined):
 }
 
 const update = (path: string, body: unknown, etag: string | null): Promise<null> =>
-  request<null>('PUT', path, { body, ...(etag === null ? {} : { headers: { 'If-Match': etag } }) })
+  request<null>('PUT', path, { body, ...ifMatch(etag) })
+
+const ifMatch = (etag: string | null) => (etag === null ? {} : { headers: { 'If-Match': etag } })

@@ -56,6 +56,11 @@ export const queries = {
     queryFn: ({ signal }) => api.listGroups({ signal }),
     staleTime: cacheMs,
   }),
+  group: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'groups', id],
+      queryFn: ({ signal }) => api.fetchGroup(id, { signal }),
+    }),
   users: (query: ListQuery) =>
     queryOptions({
       queryKey: ['admin', 'users', 'list', query],
@@ -83,6 +88,29 @@ export const queries = {
       queryKey: ['admin', 'users', id, 'groups'],
       queryFn: ({ signal }) => api.listUserGroups(id, { signal }),
     }),
+  admins: queryOptions({
+    queryKey: ['admin', 'admins'],
+    queryFn: ({ signal }) => api.listAdmins({ signal }),
+    staleTime: cacheMs,
+  }),
+  admin: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'admins', id],
+      queryFn: ({ signal }) => api.fetchAdmin(id, { signal }),
+    }),
+  adminSessions: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'admins', id, 'sessions'],
+      queryFn: ({ signal }) => api.listAdminSessions(id, { signal }),
+    }),
+  settings: queryOptions({
+    queryKey: ['admin', 'settings', 'config'],
+    queryFn: ({ signal }) => api.fetchSettings({ signal }),
+  }),
+  authSettings: queryOptions({
+    queryKey: ['admin', 'settings', 'authentication'],
+    queryFn: ({ signal }) => api.fetchAuthSettings({ signal }),
+  }),
   licence: queryOptions({
     queryKey: ['admin', 'licence'],
     queryFn: ({ signal }) => api.fetchLicence({ signal }),
@@ -96,5 +124,6 @@ export const stale = {
   knocs: { queryKey: ['admin', 'knocs'] },
   groups: { queryKey: ['admin', 'groups'] },
   users: { queryKey: ['admin', 'users'] },
+  admins: { queryKey: ['admin', 'admins'] },
   licence: { queryKey: ['admin', 'licence'] },
 } as const

@@ -8,6 +8,7 @@ export const adminRoutes: RouteTable = {
   home: '/admin/home',
   fallback: '/admin/home',
   favicon: '/favicon-console.svg',
+  steps: { verifyingTotp: '/admin/otp/verify', enrolling: '/admin/otp/onboard' },
   routes: [
     { path: '/admin', redirect: '/admin/login' },
     {
@@ -72,11 +73,29 @@ export const adminRoutes: RouteTable = {
       ),
     },
     {
+      path: '/admin/groups',
+      name: 'Groups',
+      title: 'admin.page.groups',
+      guard: 'signedIn',
+      page: lazy(() =>
+        import('./groups/groups-page.tsx').then(({ GroupsPage }) => ({ default: GroupsPage })),
+      ),
+    },
+    {
       path: '/admin/users',
       name: 'Users',
       title: 'admin.page.users',
       guard: 'signedIn',
       page: lazy(() => import('./users/users-page.tsx').then(({ UsersPage }) => ({ default: UsersPage }))),
+    },
+    {
+      path: '/admin/admins',
+      name: 'Admins',
+      title: 'admin.page.admins',
+      guard: 'signedIn',
+      page: lazy(() =>
+        import('./admins/admins-page.tsx').then(({ AdminsPage }) => ({ default: AdminsPage })),
+      ),
     },
     {
       path: '/admin/settings',

@@ -12,10 +12,16 @@ import { type KnownUser, type Members, withKnown } from './members.ts'
 /** Users asked for at once; the rest comes with 'Show more'. */
 const pageSize = 50
 
-type Props = { members: Members; onChange: (members: Members) => void; action: ReactNode }
+type Props = {
+  members: Members
+  onChange: (members: Members) => void
+  /** Below the label; by default what holds for a knoc. */
+  description?: string | undefined
+  action?: ReactNode
+}
 
 /** Users to choose from, found by the server: there may be 100,000. Users of an identity provider are left out. */
-export function UserChecklist({ members, onChange, action }: Props) {
+export function UserChecklist({ members, onChange, description, action }: Props) {
   const { t } = useTranslation()
   const [search, setSearch] = useState('')
   const [isChosenOnly, setIsChosenOnly] = useState(false)
@@ -27,7 +33,7 @@ export function UserChecklist({ members, onChange, action }: Props) {
     <div className="flex flex-col gap-2">
       <Checklist
         label={t('admin.members.users')}
-        description={t('admin.members.usersText')}
+        description={description ?? t('admin.members.usersText')}
         items={users.map(({ ID, Name, UserName, Company }) => ({
           id: ID,
           label: Name,

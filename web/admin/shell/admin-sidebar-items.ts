@@ -1,4 +1,4 @@
-import { DoorClosed, House, type LucideIcon, Server, Settings, Users } from 'lucide-react'
+import { DoorClosed, Group, House, type LucideIcon, Server, Settings, ShieldUser, Users } from 'lucide-react'
 import type { TextKey } from '../../i18n/texts.ts'
 
 /** One line of the sidebar. */
@@ -13,7 +13,9 @@ export const sidebarItems: readonly SidebarItem[] = [
   { path: '/admin/home', label: 'admin.nav.home', icon: House },
   { path: '/admin/agents', label: 'admin.nav.agents', icon: Server },
   { path: '/admin/knocs', label: 'admin.nav.knocs', icon: DoorClosed },
+  { path: '/admin/groups', label: 'admin.nav.groups', icon: Group },
   { path: '/admin/users', label: 'admin.nav.users', icon: Users },
+  { path: '/admin/admins', label: 'admin.nav.admins', icon: ShieldUser },
   { path: '/admin/settings', label: 'admin.nav.settings', icon: Settings },
 ]
 

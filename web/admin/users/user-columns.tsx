@@ -36,7 +36,12 @@ export const userColumns = ({
       <span className="whitespace-nowrap tabular-nums">{t('admin.minutesShort', { count: Duration })}</span>
     ),
   },
-  { id: 'AuthType', header: t('admin.users.authType'), sortable: true, cell: ({ AuthType }) => AuthType },
+  {
+    id: 'AuthType',
+    header: t('admin.users.authType'),
+    sortable: true,
+    cell: ({ AuthType }) => t(`admin.authType.${AuthType}`),
+  },
   { id: 'UserName', header: t('admin.users.userName'), sortable: true, cell: ({ UserName }) => UserName },
   {
     id: 'LastLogin',

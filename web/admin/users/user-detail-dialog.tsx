@@ -1,19 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { UserRow } from '#server/users/user.schema.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Banner } from '../../components/banner.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { IconButton } from '../../components/icon-button.tsx'
-import { Skeleton } from '../../components/skeleton.tsx'
-import { useErrorText } from '../../i18n/use-error-text.ts'
 import { endSession } from '../admin-api.ts'
 import { pollMs, queries, stale } from '../admin-queries.ts'
 import { Facts } from '../components/facts.tsx'
 import { Instant } from '../components/instant.tsx'
+import { NamedList } from '../components/named-list.tsx'
+import { secondFactorState } from '../people/person-rules.ts'
 import { useAdminAction } from '../use-admin-action.ts'
 
 /** One user: details, groups, knocs, and sessions, each of which can be ended. Console §2 "Users". */
@@ -50,7 +48,9 @@ function Details({ user }: { user: UserRow }) {
       facts={[
         { label: t('admin.users.userName'), value: user.UserName },
         { label: t('admin.users.company'), value: user.Company || '-' },
-        { label: t('admin.users.authType'), value: user.AuthType },
+        { label: t('admin.users.authType'), value: t(`admin.authType.${user.AuthType}`) },
+        { label: t('admin.people.dn'), value: user.AuthType === 'LDAP' ? user.ThirdPartyAuth || '-' : null },
+        { label: t('admin.totp.enabled'), value: t(`admin.totp.state.${secondFactorState(user)}`) },
         { label: t('admin.users.durationColumn'), value: t('admin.minutes', { count: user.Duration }) },
         {
           label: t('admin.users.sessionLimit'),
@@ -84,7 +84,7 @@ function Sessions({ userId }: { userId: string }) {
     done: 'admin.users.sessionEnded',
   })
   return (
-    <List
+    <NamedList
       title={t('admin.users.sessions')}
       query={sessions}
       empty={t('admin.users.noSessions')}
@@ -112,7 +112,7 @@ function Sessions({ userId }: { userId: string }) {
 function Knocs({ userId }: { userId: string }) {
   const { t } = useTranslation()
   return (
-    <List
+    <NamedList
       title={t('admin.users.knocs')}
       query={useQuery(queries.userAcls(userId))}
       empty={t('admin.users.noKnocs')}
@@ -132,7 +132,7 @@ function Knocs({ userId }: { userId: string }) {
 function Groups({ userId }: { userId: string }) {
   const { t } = useTranslation()
   return (
-    <List
+    <NamedList
       title={t('admin.users.groups')}
       query={useQuery(queries.userGroups(userId))}
       empty={t('admin.users.noGroups')}
@@ -143,32 +143,5 @@ function Groups({ userId }: { userId: string }) {
         </li>
       )}
     />
-  )
-}
-
-type ListProps<Row> = {
-  title: string
-  query: { data: readonly Row[] | undefined; error: unknown }
-  empty: string
-  rowOf: (row: Row) => ReactNode
-}
-
-function List<Row>({ title, query: { data, error }, empty, rowOf }: ListProps<Row>) {
-  const errors = useErrorText()
-  return (
-    <section className="flex flex-col gap-2">
-      <h3 className="text-base font-bold text-ink">{title}</h3>
-      {data === undefined ? (
-        error ? (
-          <Banner tone="danger" title={errors.ofError(error)} />
-        ) : (
-          <Skeleton className="h-10" />
-        )
-      ) : data.length === 0 ? (
-        <p className="text-[0.9375rem] text-muted">{empty}</p>
-      ) : (
-        <ul className="divide-y divide-line rounded-xl border border-line">{data.map(rowOf)}</ul>
-      )}
-    </section>
   )
 }

@@ -1,9 +1,8 @@
-/**
- * Users that an identity provider makes: they can't be edited or assigned by hand, and join no group. Console §6,
- * spec README "One name, one person" (OIDC users have all rules of SAML users).
- */
-const providerTypes: readonly string[] = ['SAML', 'OIDC']
+import { type AuthType, accountKinds } from '#server/users/account.schema.ts'
 
-/** Whether an identity provider looks after this user. */
-export const isFromProvider = ({ AuthType }: { AuthType: string }): boolean =>
-  providerTypes.includes(AuthType)
+/**
+ * Whether an identity provider made this user: it can't be edited or assigned by hand, and joins no group. Console
+ * §6, spec README "One name, one person".
+ */
+export const isFromProvider = ({ AuthType: authType }: { AuthType: AuthType }): boolean =>
+  accountKinds[authType].isMadeByProvider

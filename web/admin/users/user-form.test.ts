@@ -11,6 +11,8 @@ const user: UserRow = {
   Duration: 60,
   SessionLimit: null,
   TOTPEnabled: false,
+  TOTPVerified: false,
+  ThirdPartyAuth: null,
   ValidUntil: new Date('2030-05-06T23:59:59').toISOString(),
   LoginEnabled: false,
   LastLogin: null,
@@ -37,7 +39,13 @@ const faults = (values: Partial<UserValues>, rules: Parameters<typeof userFormSc
 
 describe('the user form', () => {
   it('starts a new user at 480 minutes and the licence’s sessions', () => {
-    expect(toUserValues(creating)).toMatchObject({ Duration: 480, SessionLimit: 5, LoginEnabled: true })
+    expect(toUserValues(creating)).toMatchObject({
+      AuthType: 'local',
+      Duration: 480,
+      SessionLimit: 5,
+      TOTPEnabled: true,
+      LoginEnabled: true,
+    })
   })
 
   it('sends what the server takes', () => {
@@ -54,9 +62,9 @@ describe('the user form', () => {
   it('asks for a name, a user name and a password of 8 to 64 characters, typed twice', () => {
     expect(faults({ Name: ' ' })[0]).toMatch(/^Name /)
     expect(faults({ UserName: 'a b' })[0]).toMatch(/^UserName /)
-    expect(faults({ Password: 'short', ConfirmPassword: 'short' })).toEqual(['Password err.passwordLength'])
+    expect(faults({ Password: 'short', ConfirmPassword: 'short' })).toEqual(['Password form.passwordLength'])
     const long = 'x'.repeat(65)
-    expect(faults({ Password: long, ConfirmPassword: long })).toEqual(['Password err.passwordLength'])
+    expect(faults({ Password: long, ConfirmPassword: long })).toEqual(['Password form.passwordLength'])
     expect(faults({ ConfirmPassword: 'else' })).toEqual(['ConfirmPassword err.passwordsDontMatch'])
   })
 
@@ -85,5 +93,42 @@ describe('the user form', () => {
       SessionLimit: null,
       LoginEnabled: false,
     })
+  })
+
+  it('sends the DN of an LDAP user, who may have a second factor, and no password', () => {
+    const ldap = { ...typed, AuthType: 'LDAP', DN: 'uid=grace,dc=example,dc=org', Password: '' } as const
+    const body = toUserCreate(userFormSchema(creating).parse(ldap))
+    expect(userCreateSchema.safeParse(body).error).toBeUndefined()
+    expect(body).toMatchObject({ ThirdPartyAuth: ldap.DN, TOTPEnabled: true })
+    expect(body).not.toHaveProperty('PlainPassword')
+  })
+
+  it('makes an API-key user with its key, without password and second factor', () => {
+    const apikey = { ...typed, AuthType: 'apikey', KeyName: 'Builds', KeyExpiry: 'never' } as const
+    const body = toUserCreate(userFormSchema(creating).parse(apikey))
+    expect(userCreateSchema.safeParse(body).error).toBeUndefined()
+    expect(body.ApiKey).toEqual({
+      Name: 'Builds',
+      ExpiredAfter: null,
+      AllowedFrom: [
+        { prefix: '0.0.0.0/0', note: '' },
+        { prefix: '::/0', note: '' },
+      ],
+    })
+    for (const field of ['PlainPassword', 'TOTPEnabled', 'ThirdPartyAuth'])
+      expect(body).not.toHaveProperty(field)
+  })
+
+  it('asks an API-key user for a key name, and for ranges in CIDR notation', () => {
+    const apikey = { AuthType: 'apikey', KeyName: 'Builds' } as const
+    expect(faults({ ...apikey, KeyName: ' ' })).toEqual(['KeyName error.required'])
+    expect(faults({ ...apikey, AllowedFrom: [] })).toEqual(['AllowedFrom form.rangeNeeded'])
+    const AllowedFrom = ['10.0.0.0/32', '10.0.0.0/33', '10.0.0.0', '::/129', ''].map((prefix) => ({
+      prefix,
+      note: '',
+    }))
+    expect(faults({ ...apikey, AllowedFrom })).toEqual(
+      [1, 2, 3, 4].map((row) => `AllowedFrom.${row}.prefix err.invalidCidr`),
+    )
   })
 })

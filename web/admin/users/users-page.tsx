@@ -1,32 +1,31 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Eye, LogOut, Pencil, Trash2, UserPlus, Users } from 'lucide-react'
+import { LogOut, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { UserRow } from '#server/users/user.schema.ts'
 import { Button } from '../../components/button.tsx'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Menu } from '../../components/menu.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { deleteUser, endAllSessions, type Versioned } from '../admin-api.ts'
-import { pollMs, queries, stale } from '../admin-queries.ts'
+import type { Versioned } from '../admin-api.ts'
+import { pollMs, queries } from '../admin-queries.ts'
 import { useErrorDialog } from '../shell/admin-errors.tsx'
-import { useAdminAction } from '../use-admin-action.ts'
 import { useDebounced } from './use-debounced.ts'
 import { userColumns } from './user-columns.tsx'
 import { UserDetailDialog } from './user-detail-dialog.tsx'
-import { isFromProvider } from './user-eligibility.ts'
 import { UserFormDialog } from './user-form-dialog.tsx'
 import { UserLimitNote } from './user-limit-note.tsx'
+import { UserMenu } from './user-menu.tsx'
+import { type UserQuestion, UserQuestions } from './user-questions.tsx'
 
 const pageSize = 25
 
 /** What is open above the table. */
 type Opened =
-  | { dialog: 'none' | 'create' | 'endSessions' }
+  | { dialog: 'none' | 'create' }
   | { dialog: 'edit'; user: Versioned<UserRow> }
-  | { dialog: 'view' | 'delete'; user: UserRow }
+  | { dialog: 'view'; user: UserRow }
+  | { dialog: 'question'; question: UserQuestion }
 
 const none: Opened = { dialog: 'none' }
 
@@ -50,22 +49,9 @@ export function UsersPage() {
     refetchInterval: pollMs.users,
   })
   const close = () => setOpened(none)
-  const remove = useAdminAction({
-    run: deleteUser,
-    stale: [stale.users, stale.knocs, stale.groups, stale.status],
-    done: 'admin.users.deleted',
-    onDone: close,
-    onFailed: () => {},
-  })
-  const endAll = useAdminAction<void>({
-    run: endAllSessions,
-    stale: [stale.users, stale.status],
-    done: 'admin.users.sessionsEnded',
-    onDone: close,
-    onFailed: () => {},
-  })
+  const ask = (question: UserQuestion) => setOpened({ dialog: 'question', question })
   /** A form starts from what the server has now, with the version to name when it is saved. */
-  const edit = async ({ ID }: UserRow) => {
+  const edit = async ({ ID }: Pick<UserRow, 'ID'>) => {
     try {
       setOpened({ dialog: 'edit', user: await client.fetchQuery({ ...queries.user(ID), staleTime: 0 }) })
     } catch (error) {
@@ -74,23 +60,12 @@ export function UsersPage() {
   }
   const view = (user: UserRow) => setOpened({ dialog: 'view', user })
   const menuOf = (user: UserRow) => (
-    <Menu
-      label={t('admin.actionsFor', { name: user.Name })}
-      items={[
-        { label: t('admin.view'), icon: Eye, onSelect: () => view(user) },
-        ...(isFromProvider(user)
-          ? []
-          : [{ label: t('admin.edit'), icon: Pencil, onSelect: () => void edit(user) }]),
-        {
-          label: t('admin.delete'),
-          icon: Trash2,
-          danger: true,
-          onSelect: () => {
-            remove.reset()
-            setOpened({ dialog: 'delete', user })
-          },
-        },
-      ]}
+    <UserMenu
+      user={user}
+      onView={() => view(user)}
+      onEdit={() => void edit(user)}
+      onReset={() => ask({ ask: 'resetTotp', user })}
+      onDelete={() => ask({ ask: 'delete', user })}
     />
   )
   const create = (
@@ -106,13 +81,7 @@ export function UsersPage() {
         label={t('admin.users.title')}
         searchLabel={t('admin.users.search')}
         toolbar={
-          <Button
-            icon={LogOut}
-            onClick={() => {
-              endAll.reset()
-              setOpened({ dialog: 'endSessions' })
-            }}
-          >
+          <Button icon={LogOut} onClick={() => ask({ ask: 'endSessions' })}>
             {t('admin.users.endSessions')}
           </Button>
         }
@@ -152,30 +121,10 @@ export function UsersPage() {
         open={opened.dialog === 'create' || opened.dialog === 'edit'}
         user={opened.dialog === 'edit' ? opened.user : undefined}
         onClose={close}
+        onReload={() => opened.dialog === 'edit' && void edit(opened.user.data)}
       />
       <UserDetailDialog user={opened.dialog === 'view' ? opened.user : undefined} onClose={close} />
-      <ConfirmDialog
-        open={opened.dialog === 'delete'}
-        onClose={close}
-        onConfirm={() => opened.dialog === 'delete' && remove.mutate(opened.user.ID)}
-        title={t('admin.users.deleteTitle')}
-        text={t('admin.users.deleteText', { name: opened.dialog === 'delete' ? opened.user.Name : '' })}
-        confirmLabel={t('admin.delete')}
-        danger
-        busy={remove.isPending}
-        error={remove.error}
-      />
-      <ConfirmDialog
-        open={opened.dialog === 'endSessions'}
-        onClose={close}
-        onConfirm={() => endAll.mutate()}
-        title={t('admin.users.endSessionsTitle')}
-        text={t('admin.users.endSessionsText')}
-        confirmLabel={t('admin.users.endSessions')}
-        danger
-        busy={endAll.isPending}
-        error={endAll.error}
-      />
+      <UserQuestions question={opened.dialog === 'question' ? opened.question : undefined} onClose={close} />
     </>
   )
 }
