@@ -30,6 +30,11 @@ export async function findAdminAccount(db: Kysely<DB>, userName: string): Promis
   return readAdmin(db, sql`lower(user_name) = lower(${userName})`)
 }
 
+/** An administrator by id. */
+export async function findAdminAccountById(db: Kysely<DB>, id: string): Promise<Account | undefined> {
+  return readAdmin(db, sql`id = ${id}`)
+}
+
 /** An administrator by id, locked until the transaction ends. */
 export async function lockAdminAccount(tx: Kysely<DB>, id: string): Promise<Account | undefined> {
   return readAdmin(tx, sql`id = ${id} for no key update`)

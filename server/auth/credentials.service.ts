@@ -52,7 +52,7 @@ export async function verifyCredentials(
 }
 
 /** Why an account may not sign in although its owner proved who he is. The licence is no reason. */
-function findObstacle(account: Account): ErrorCode | undefined {
+export function findObstacle(account: Account): ErrorCode | undefined {
   return account.loginEnabled && !account.isExpired ? undefined : 'err.accountDisabled'
 }
 

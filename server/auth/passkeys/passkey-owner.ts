@@ -1,0 +1,74 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { Deps } from '../../context.ts'
+import { apiError } from '../../errors.ts'
+import type { Realm } from '../../sessions/session-cookie.ts'
+import { type AdminEnv, requireAdmin, requireUser, type UserEnv } from '../../sessions/session-guard.ts'
+
+/** Whose passkeys a request is about: the account that its session belongs to, of either realm. */
+export type PasskeyOwner = {
+  realm: Realm
+  id: string
+  userName: string
+}
+
+/** What the guards of this file put. */
+export type OwnerEnv = { Variables: { owner: PasskeyOwner & { kiosk: boolean } } }
+
+type GuardDeps = Pick<Deps, 'db' | 'config'>
+
+/**
+ * Lets an account manage its passkeys: signed in completely, by a browser, and proven by us (local) or by a
+ * directory (LDAP); whoever an identity provider signs in has his second factor there.
+ *
+ * @throws what the realm's guard throws; err.forbidden.
+ */
+export const requireManager = (deps: GuardDeps, realm: Realm): MiddlewareHandler<OwnerEnv> =>
+  guarded(realm, guardOf(deps, realm, 'complete'), ({ authType, isMachine }) => {
+    if (isMachine || (authType !== 'local' && authType !== 'LDAP')) throw apiError('err.forbidden')
+  })
+
+/**
+ * Lets a half session in, for its second step.
+ *
+ * @throws what the realm's guard throws; err.userAlreadyVerified or err.alreadyVerified for a complete session.
+ */
+export const requireHalf = (deps: GuardDeps, realm: Realm): MiddlewareHandler<OwnerEnv> =>
+  guarded(realm, guardOf(deps, realm, 'any'), ({ stage }) => {
+    if (stage === 'complete')
+      throw apiError(realm === 'user' ? 'err.userAlreadyVerified' : 'err.alreadyVerified')
+  })
+
+type Signed = OwnerEnv['Variables']['owner'] & {
+  authType: string
+  stage: 'half' | 'complete'
+  isMachine: boolean
+}
+type AnyEnv = { Variables: UserEnv['Variables'] & AdminEnv['Variables'] & OwnerEnv['Variables'] }
+
+function guardOf(deps: GuardDeps, realm: Realm, stage: 'complete' | 'any'): MiddlewareHandler {
+  return realm === 'user' ? requireUser(deps, { stage }) : requireAdmin(deps, { stage })
+}
+
+function guarded(
+  realm: Realm,
+  guard: MiddlewareHandler,
+  check: (signed: Signed) => void,
+): MiddlewareHandler<OwnerEnv> {
+  return async function guardOwner(c, next) {
+    return guard(c, async () => {
+      const { authType, stage, isMachine, ...owner } = read(c as unknown as Context<AnyEnv>, realm)
+      check({ ...owner, authType, stage, isMachine })
+      c.set('owner', owner)
+      await next()
+    })
+  }
+}
+
+function read(c: Context<AnyEnv>, realm: Realm): Signed {
+  if (realm === 'admin') {
+    const { id, name, authType, stage } = c.var.admin
+    return { realm, id, userName: name, authType, stage, kiosk: false, isMachine: false }
+  }
+  const { userId, userName, authType, stage, kiosk, kind } = c.var.session
+  return { realm, id: userId, userName, authType, stage, kiosk, isMachine: kind === 'machine' }
+}
