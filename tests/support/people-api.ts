@@ -29,9 +29,12 @@ type Body = any
 /** Sign-in, sessions, users, groups and statuses on a real database, reached as browsers reach them. */
 export type PeopleApi = Awaited<ReturnType<typeof startPeopleApi>>
 
-/** Starts it. `hook.run` is what follows a sign-in; a test may replace it. */
-export async function startPeopleApi(env: Record<string, string> = {}) {
-  const database = await testDatabase()
+/**
+ * Starts it. `hook.run` is what follows a sign-in; a test may replace it. With `shared` it is another replica on the
+ * database of an earlier one.
+ */
+export async function startPeopleApi(env: Record<string, string> = {}, shared?: TestDatabase) {
+  const database = shared ?? (await testDatabase())
   const config = readConfig({ KNOC_PUBLIC_URL: 'https://knoc.example', ...env })
   const hook: { run: SignInHook } = { run: async () => undefined }
   const told: string[] = []
@@ -56,12 +59,13 @@ export async function startPeopleApi(env: Record<string, string> = {}) {
 
   return {
     db: database.db,
+    database,
     deps,
     hook,
     /** Sessions whose pages were told to look again. */
     told,
     browser: (peer = '198.51.100.7') => createBrowser((path, init) => app.request(path, init, { peer })),
-    stop: database.drop,
+    stop: shared === undefined ? database.drop : async () => undefined,
   }
 }
 
@@ -102,7 +106,9 @@ function createBrowser(ask: (path: string, init: RequestInit) => Response | Prom
       ...(body !== undefined && { body }),
     })
     for (const line of response.headers.getSetCookie()) keep(line)
-    return { status: response.status, body: await response.json(), headers: response.headers }
+    const text = await response.text()
+    const isJson = response.headers.get('Content-Type')?.startsWith('application/json') === true
+    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
   }
 
   function keep(line: string): void {
