@@ -24,6 +24,7 @@ beforeAll(async () => {
   onSessionLoss({
     invalidSession: () => losses.push('invalidSession'),
     sessionChanged: () => losses.push('sessionChanged'),
+    stepRequired: (code) => losses.push(code),
   })
 })
 afterAll(() => new Promise((resolve) => server.close(resolve)))
@@ -66,6 +67,13 @@ it('tells of a session that is gone, and of one that has changed', async () => {
   await ask(409, '{"Err":"err.sessionChanged"}')
   await ask(401, '{"Err":"err.invalidCredentials"}')
   expect(losses).toEqual(['invalidSession', 'sessionChanged'])
+})
+
+it('tells of a session that lacks its second step', async () => {
+  await ask(403, '{"Err":"err.totpVerificationRequired"}')
+  await ask(403, '{"Err":"err.forbidden"}')
+  await ask(403, '{"Err":"err.totpEnrolmentRequired"}')
+  expect(losses).toEqual(['err.totpVerificationRequired', 'err.totpEnrolmentRequired'])
 })
 
 it('takes a cut connection and a proxy’s page for an outage, a refusal not', async () => {

@@ -5,6 +5,8 @@ export class ApiFailure extends Error {
   readonly status: number
   readonly code: string
   readonly extra: string | undefined
+  /** By the browser's clock, in milliseconds: a wait that the refusal names counts from here. */
+  readonly receivedAt = Date.now()
 
   constructor({ status, code, extra }: { status: number; code: string; extra?: string | undefined }) {
     super(code)
@@ -34,13 +36,19 @@ export const isOutage = (error: unknown): boolean =>
 type Listeners = {
   /** 401 err.invalidSession: to the login of this bundle's realm. */
   invalidSession: () => void
-  /** 409 err.sessionChanged: another account signed in in another tab; start anew. */
+  /** 403 err.totpVerificationRequired, err.totpEnrolmentRequired: to the second step. */
+  stepRequired: (code: string) => void
+  /** 409 err.sessionChanged: somebody signed in in another tab, this account or another. */
   sessionChanged: () => void
 }
-let listeners: Listeners = { invalidSession: () => {}, sessionChanged: () => location.reload() }
+let listeners: Listeners = {
+  invalidSession: () => {},
+  stepRequired: () => {},
+  sessionChanged: () => location.reload(),
+}
 let session: string | null = null
 
-/** Says what to do when the server no longer knows the session. Called once, by the bundle's main. */
+/** Says what to do when the server no longer knows the session, or wants more of it. Called once, by the bundle's main. */
 export function onSessionLoss(next: Partial<Listeners>): void {
   listeners = { ...listeners, ...next }
 }
@@ -147,5 +155,7 @@ function toFailure(response: Response, body: unknown): ApiFailure {
   })
   if (isFailure(failure, 'err.invalidSession')) listeners.invalidSession()
   if (isFailure(failure, 'err.sessionChanged')) listeners.sessionChanged()
+  if (isFailure(failure, 'err.totpVerificationRequired') || isFailure(failure, 'err.totpEnrolmentRequired'))
+    listeners.stepRequired(failure.code)
   return failure
 }

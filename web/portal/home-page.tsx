@@ -8,8 +8,9 @@ import { HomeBanners } from './home-banners.tsx'
 import { HomeEntries } from './home-entries.tsx'
 import { HomeHeader } from './home-header.tsx'
 import { HomeLoading } from './home-loading.tsx'
-import { logout } from './portal-api.ts'
 import { SessionPanel } from './session-panel.tsx'
+import { SessionWarning } from './session-warning.tsx'
+import { signOut } from './sign-out.ts'
 import { useHomeSession } from './use-home-session.ts'
 import { clearSession } from './user-session.ts'
 
@@ -20,11 +21,6 @@ export function HomePage() {
   const [, navigate] = useLocation()
   const home = useHomeSession()
 
-  const onLogout = useCallback(async () => {
-    // Whatever the server says, this browser forgets.
-    await logout().catch(() => null)
-    clearSession(queryClient)
-  }, [queryClient])
   const onEnded = useCallback(() => {
     clearSession(queryClient)
     navigate('/?error=err.sessionExpired', { replace: true })
@@ -55,10 +51,11 @@ export function HomePage() {
       >
         {t('shell.skip')}
       </a>
-      <HomeHeader status={status} onLogout={() => void onLogout()} />
+      <HomeHeader status={status} onLogout={() => void signOut(queryClient)} />
       <div className="grid flex-1 content-start items-start gap-6 lg:grid-cols-[19rem_minmax(0,1fr)] lg:gap-10">
         <SessionPanel session={home.session} onEnded={onEnded} />
         <main id="entries" tabIndex={-1} className="flex min-w-0 flex-col gap-6 pb-10 outline-none">
+          <SessionWarning session={home.session} />
           <HomeBanners {...home} status={status} />
           <HomeEntries session={home.session} />
         </main>

@@ -1,33 +1,79 @@
+import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { BrandLogo } from '../shell/brand-logo.tsx'
-import { ColourModeButton } from '../shell/colour-mode-button.tsx'
-import { DoorScene } from './door-scene.tsx'
+import { Checkbox } from '../components/checkbox.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
+import { SignInError } from '../signin/sign-in-error.tsx'
+import { useSsoWays } from '../signin/sign-in-ways.ts'
+import { SsoButtons } from '../signin/sso-buttons.tsx'
+import { useEnterForSso } from '../signin/use-enter-for-sso.ts'
 import { LoginForm } from './login-form.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
+import { useSignIn } from './use-sign-in.ts'
 
-/** Sign-in of users. Portal §2 "User login". */
+/** Sign-in of users: single sign-on where there is one, with local accounts behind a toggle. Portal §2 "User login". */
 export function LoginPage() {
   const { t } = useTranslation()
+  const ways = useSsoWays('user')
+  const [isKiosk, setIsKiosk] = useState(false)
+  const [isLocalShown, setIsLocalShown] = useState(false)
+  const localId = useId()
+  const attempt = useSignIn()
+  useEnterForSso('user', ways ?? [], isKiosk)
+
+  const kiosk = (
+    <Checkbox
+      label={t('login.kiosk')}
+      description={t('login.kioskText')}
+      checked={isKiosk}
+      onChange={(event) => setIsKiosk(event.target.checked)}
+    />
+  )
+  const form = { isKiosk, ...attempt }
   return (
-    <div className="grid min-h-dvh flex-1 lg:grid-cols-[minmax(26rem,5fr)_7fr]">
-      <div className="flex flex-col bg-surface">
-        <header className="flex items-center justify-between gap-4 p-5 sm:px-8">
-          <BrandLogo />
-          <ColourModeButton />
-        </header>
-        <main className="flex flex-1 flex-col justify-center px-5 py-8 sm:px-8">
-          <div className="mx-auto w-full max-w-sm">
-            <h1 className="text-3xl font-bold tracking-tight text-ink sm:text-4xl">{t('login.title')}</h1>
-            <p className="mt-2 text-muted">{t('login.lead')}</p>
-            <LoginForm />
-          </div>
-        </main>
-        <footer className="p-5 text-sm sm:px-8">
-          <a href="/admin/login" className="link inline-flex min-h-6 items-center rounded">
-            {t('login.admin')}
-          </a>
-        </footer>
+    <SignInFrame
+      title={t('login.title')}
+      lead={t('login.lead')}
+      footer={
+        <a href="/admin/login" className="link inline-flex min-h-6 items-center rounded">
+          {t('login.admin')}
+        </a>
+      }
+    >
+      <div className="flex flex-col gap-5">
+        <SignInError failure={attempt.failure} />
+        {ways === undefined ? <Waiting /> : null}
+        {ways?.length === 0 ? <LoginForm {...form}>{kiosk}</LoginForm> : null}
+        {ways && ways.length > 0 ? (
+          <>
+            <SsoButtons realm="user" ways={ways} kioskMode={isKiosk} />
+            {kiosk}
+            <button
+              type="button"
+              aria-expanded={isLocalShown}
+              aria-controls={isLocalShown ? localId : undefined}
+              onClick={() => setIsLocalShown(!isLocalShown)}
+              className="link inline-flex min-h-6 w-fit items-center rounded text-sm"
+            >
+              {t(isLocalShown ? 'signIn.localHide' : 'signIn.localShow')}
+            </button>
+            {isLocalShown ? (
+              <div id={localId} className="border-t border-line pt-5">
+                <LoginForm {...form} autoFocus />
+              </div>
+            ) : null}
+          </>
+        ) : null}
       </div>
-      <DoorScene />
-    </div>
+    </SignInFrame>
+  )
+}
+
+function Waiting() {
+  const { t } = useTranslation()
+  return (
+    <output aria-label={t('kit.loading')} className="flex flex-col gap-5">
+      <Skeleton className="h-12 w-full" />
+      <Skeleton className="h-12 w-full" />
+    </output>
   )
 }

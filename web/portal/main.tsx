@@ -3,26 +3,38 @@ import { useEffect } from 'react'
 import { onSessionLoss } from '../api.ts'
 import { Router } from '../shell/router.tsx'
 import { startApp } from '../shell/start-app.tsx'
+import { onSignInNews } from '../signin/sign-in-news.ts'
+import { reportAsPopup } from '../signin/sign-in-popup.ts'
 import { portalRoutes, preloadPage } from './portal-routes.ts'
-import { clearSession, useSignedIn } from './user-session.ts'
+import { confirmLoss, forgetSession, settleSession, takeStep, useSignedIn } from './user-session.ts'
 
-// A page that can't be loaded is told of when it is drawn.
-void preloadPage(location.pathname).catch(() => null)
+/** Whether the address says why somebody isn't signed in: then that is shown, whoever may still be. */
+const isErrorShown = () => new URLSearchParams(location.search).has('error')
+
+if (!reportAsPopup('user')) start()
 
 /** The portal: what a user downloads. */
-startApp((queryClient) => <Portal queryClient={queryClient} />)
+function start(): void {
+  // A failed sign-in clears what was kept (portal §4).
+  if (isErrorShown()) forgetSession()
+  // A page that can't be loaded is told of when it is drawn.
+  void preloadPage(location.pathname).catch(() => null)
+  startApp((queryClient) => <Portal queryClient={queryClient} />)
+}
 
 function Portal({ queryClient }: { queryClient: QueryClient }) {
-  // A login page that says why is shown, whoever may still be signed in.
-  const signedIn = useSignedIn(!new URLSearchParams(location.search).has('error'))
+  const signedIn = useSignedIn(!isErrorShown())
   useEffect(() => {
+    // What can't be settled now is asked for again with the next look at the status.
     onSessionLoss({
-      invalidSession: () => clearSession(queryClient),
-      sessionChanged: () => {
-        clearSession(queryClient)
-        location.reload()
-      },
+      invalidSession: () => void confirmLoss(queryClient).catch(() => null),
+      sessionChanged: () => void settleSession(queryClient).catch(() => null),
+      stepRequired: (code) => void takeStep(queryClient, code),
     })
+    return onSignInNews(
+      'user',
+      ({ error }) => void (error === null && settleSession(queryClient).catch(() => null)),
+    )
   }, [queryClient])
   return <Router table={portalRoutes} signedIn={signedIn} />
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { loginSchema, userPasswordSchema } from '#server/auth/auth.schema.ts'
 import type { GrantAnswer, GrantRequest } from '#server/grants/grant.schema.ts'
 import type { UserStatus } from '#server/status/status.schema.ts'
-import { unwrap } from '../api.ts'
+import { request, unwrap } from '../api.ts'
 import { client } from '../client.ts'
 
 /** What every read takes: the query's signal, which ends the request when nobody waits for it any more. */
@@ -29,3 +29,7 @@ export const revoke = (aclId: string): Promise<GrantAnswer> =>
 
 export const changePassword = (json: z.input<typeof userPasswordSchema>): Promise<null> =>
   unwrap(client.password.$put({ json }))
+
+/** Signs in again within the session: a new one begins, and takes over what the old one held open. */
+export const extendSession = (body: { Password: string; Code?: string }): Promise<null> =>
+  request('POST', '/api/sessions/current/extend', { body })

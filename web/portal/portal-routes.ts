@@ -3,19 +3,44 @@ import type { RouteTable } from '../shell/routes.ts'
 
 const loadLogin = async () => ({ default: (await import('./login-page.tsx')).LoginPage })
 const loadHome = async () => ({ default: (await import('./home-page.tsx')).HomePage })
+const loadVerify = async () => ({ default: (await import('./verify-page.tsx')).VerifyPage })
+const loadOnboard = async () => ({ default: (await import('./onboard-page.tsx')).OnboardPage })
+
+/** What addresses begin with, and the page they show most likely. */
+const firstPages: readonly [prefix: string, load: () => Promise<unknown>][] = [
+  ['/home', loadHome],
+  ['/otp/verify', loadVerify],
+  ['/otp/onboard', loadOnboard],
+  ['/', loadLogin],
+]
 
 /** Begins to load the page that an address shows most likely, while the theme is still on its way. */
-export const preloadPage = (path: string): Promise<unknown> =>
-  path.startsWith('/home') ? loadHome() : loadLogin()
+export const preloadPage = async (path: string): Promise<unknown> =>
+  firstPages.find(([prefix]) => path.startsWith(prefix))?.[1]()
 
 /** The portal's addresses. Portal §2. */
 export const portalRoutes: RouteTable = {
   fallback: '/',
   login: '/',
   home: '/home/new',
+  steps: { verifyingTotp: '/otp/verify', enrolling: '/otp/onboard' },
   favicon: '/favicon-portal.svg',
   routes: [
     { path: '/', name: 'Login', title: 'login.title', guard: 'signedOut', page: lazy(loadLogin) },
+    {
+      path: '/otp/verify',
+      name: 'TwoFactor',
+      title: 'otp.verifyTitle',
+      guard: 'verifyingTotp',
+      page: lazy(loadVerify),
+    },
+    {
+      path: '/otp/onboard',
+      name: 'TwoFactorOnboard',
+      title: 'otp.enrolTitle',
+      guard: 'enrolling',
+      page: lazy(loadOnboard),
+    },
     { path: '/home', redirect: '/home/new' },
     {
       path: '/home/new',

@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react'
 import type { AclStatus } from '#server/status/status.schema.ts'
 import { isFailure } from '../api.ts'
 import { grant, revoke } from './portal-api.ts'
-import { patchEntry, refreshSession } from './user-session.ts'
+import { knownSession, patchEntry, refreshSession } from './user-session.ts'
 
 /** Clicks on entries: which are on their way, what failed, and which are being polled. */
 export type Grants = {
@@ -62,7 +62,7 @@ async function grantFromHere(aclId: string, queryClient: ReturnType<typeof useQu
     const session = await refreshSession(queryClient, { isRevalidation })
     return { ACLID: aclId, IPs: session ? [{ Port: 0, IP: session.status.CurrentAddress }] : [] }
   }
-  const known = queryClient.getQueryData<{ status: { CurrentAddress: string } }>(['userStatus'])
+  const known = knownSession(queryClient)
   try {
     return await grant(
       known ? { ACLID: aclId, IPs: [{ Port: 0, IP: known.status.CurrentAddress }] } : await from(false),

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { isFailure } from '../api.ts'
@@ -6,7 +6,7 @@ import { useNow } from '../components/use-now.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
 import { hasPastEnd } from './entry-view.ts'
 import { listenLive } from './live-events.ts'
-import { clearSession, refreshSession, type UserSession, userSessionQuery } from './user-session.ts'
+import { clearSession, refreshSession, type UserSession, useUserSession } from './user-session.ts'
 
 /** The address is re-validated so often while the page is open, in milliseconds. Portal §9. */
 const revalidateEveryMs = 30_000
@@ -27,7 +27,7 @@ export type HomeSession = {
 export function useHomeSession(): HomeSession {
   const queryClient = useQueryClient()
   const [, navigate] = useLocation()
-  const { data: session, error } = useQuery({ ...userSessionQuery, retry: false })
+  const { session, error } = useUserSession()
   const [failure, setFailure] = useState<unknown>(null)
 
   const look = useCallback(

@@ -1,30 +1,50 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { UserStatus } from '#server/status/status.schema.ts'
-import { ApiFailure, echoSession } from '../api.ts'
+import { ApiFailure, echoSession, isFailure } from '../api.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
-import type { SignedIn } from '../shell/routes.ts'
+import type { SecondStep, SignedIn } from '../shell/routes.ts'
 import { fetchStatus, revalidate } from './portal-api.ts'
 
 /** The last status, with what the server's clock is ahead of the browser's, in milliseconds. */
 export type UserSession = { status: UserStatus; offsetMs: number }
 
+/** How far somebody is signed in: wholly, up to a step that is still to be made, not at all. */
+type Standing = UserSession | SecondStep | null
+
 const queryKey = ['userStatus'] as const
 
-/** The status of whoever is signed in; null when nobody is. An outage is an error and clears nothing. */
-export const userSessionQuery = queryOptions<UserSession | null>({
+/**
+ * A session that is said to be gone is asked for once more after this time, in milliseconds: whoever signs in again
+ * ends the old session, and the news of that may be here before the new cookie is.
+ */
+const secondLookMs = 700
+
+/** How far the browser is signed in. An outage is an error and clears nothing. */
+const standingQuery = queryOptions<Standing>({
   queryKey,
-  queryFn: ({ signal, client }) => readSession(client, () => fetchStatus({ signal })),
+  queryFn: ({ signal, client }) => readStanding(client, () => fetchStatus({ signal })),
   initialData: () => restoreSession() ?? undefined,
   initialDataUpdatedAt: 0,
   staleTime: 3 * 60_000,
 })
 
-/** Whether somebody is signed in, for the guards. */
+/** How far somebody is signed in, for the guards. */
 export function useSignedIn(isAsking: boolean): SignedIn {
-  const { data, isError } = useQuery({ ...userSessionQuery, enabled: isAsking })
+  const { data, isError } = useQuery({ ...standingQuery, enabled: isAsking })
   if (data === undefined) return isError ? 'unreachable' : 'unknown'
-  return data === null ? 'no' : 'yes'
+  if (data === null) return 'no'
+  return typeof data === 'string' ? data : 'yes'
 }
+
+/** The session of whoever is signed in, undefined until it is known, and why the last look failed. */
+export function useUserSession(): { session: UserSession | null | undefined; error: unknown } {
+  const { data, error } = useQuery({ ...standingQuery, retry: false })
+  return { session: data === undefined ? undefined : toSession(data), error }
+}
+
+/** The session as it is known now. */
+export const knownSession = (client: QueryClient): UserSession | null =>
+  toSession(client.getQueryData<Standing>(queryKey) ?? null)
 
 /** Reads the status past every cache; `isRevalidation` lets access follow the address. */
 export async function refreshSession(
@@ -32,9 +52,33 @@ export async function refreshSession(
   { isRevalidation = false }: { isRevalidation?: boolean } = {},
 ): Promise<UserSession | null> {
   await client.cancelQueries({ queryKey })
-  const session = await readSession(client, isRevalidation ? revalidate : () => fetchStatus())
-  client.setQueryData(queryKey, session)
-  return session
+  const standing = await readStanding(client, isRevalidation ? revalidate : () => fetchStatus())
+  client.setQueryData<Standing>(queryKey, standing)
+  return toSession(standing)
+}
+
+/**
+ * Asks anew with whatever cookie the browser has by now. The same account signed in again: this page goes on with the
+ * new session. Another account: the page starts anew (decision 40). Nobody: the guards lead to the login.
+ */
+export function settleSession(client: QueryClient, { waitMs = 0 } = {}): Promise<Standing> {
+  settling ??= settle(client, waitMs).finally(() => {
+    settling = null
+  })
+  return settling
+}
+let settling: Promise<Standing> | null = null
+
+/** A session that the server says is gone: believed when it is said twice. */
+export const confirmLoss = (client: QueryClient): Promise<Standing> =>
+  settleSession(client, { waitMs: knownSession(client) ? secondLookMs : 0 })
+
+/** The server asks for a second step, by the code of its refusal. The guards then lead there. */
+export async function takeStep(client: QueryClient, code: string): Promise<void> {
+  const step = await toStep(code)
+  if (step === null) return
+  forgetSession()
+  client.setQueryData<Standing>(queryKey, step)
 }
 
 /** Changes what is known of one entry, until the next status says it anew. */
@@ -43,52 +87,100 @@ export function patchEntry(
   aclId: string,
   change: { Status: number; ExpiredAfter: string | null },
 ): void {
-  client.setQueryData<UserSession | null>(queryKey, (session) =>
-    session
-      ? {
-          ...session,
-          status: {
-            ...session.status,
-            ACLs: session.status.ACLs.map((acl) =>
-              acl.ACLID === aclId ? { ...acl, ...change, Error: null } : acl,
-            ),
-          },
-        }
-      : session,
+  const session = knownSession(client)
+  if (session === null) return
+  const ACLs = session.status.ACLs.map((acl) =>
+    acl.ACLID === aclId ? { ...acl, ...change, Error: null } : acl,
   )
+  const next: Standing = { ...session, status: { ...session.status, ACLs } }
+  client.setQueryData<Standing>(queryKey, next)
 }
 
 /** Forgets who was signed in. The guards then lead to the login. */
 export function clearSession(client: QueryClient): void {
+  forgetSession()
+  client.setQueryData<Standing>(queryKey, null)
+}
+
+/** Forgets what this tab keeps of a session; what is on screen stays. */
+export function forgetSession(): void {
   echoSession(null)
   browserStorage.clearSession('userSession')
   browserStorage.clearSession('autoBrowseDone')
   browserStorage.setKiosk(false)
-  client.setQueryData(queryKey, null)
+}
+
+const toSession = (standing: Standing): UserSession | null => (typeof standing === 'string' ? null : standing)
+
+async function settle(client: QueryClient, waitMs: number): Promise<Standing> {
+  const before = knownSession(client)
+  await new Promise((resolve) => setTimeout(resolve, waitMs))
+  echoSession(null)
+  const standing = await askStanding(() => fetchStatus())
+  const after = toSession(standing)
+  if (before && after && before.status.UserName !== after.status.UserName) {
+    clearSession(client)
+    location.reload()
+    return null
+  }
+  if (after === null) forgetSession()
+  else keepSession(after)
+  if (before && after) keepAutoBrowse(before, after)
+  client.setQueryData<Standing>(queryKey, standing)
+  return standing
+}
+
+/** Reads how far somebody is signed in; an older answer that comes late doesn't replace a newer one. */
+async function readStanding(client: QueryClient, read: () => Promise<UserStatus>): Promise<Standing> {
+  const known = knownSession(client)
+  try {
+    const standing = await askStanding(read)
+    if (standing === null && known) return await confirmLoss(client)
+    const session = toSession(standing)
+    if (session === null) {
+      forgetSession()
+      return standing
+    }
+    const newest = knownSession(client)
+    const isOld = newest?.status.Session === session.status.Session && newest.status.Now > session.status.Now
+    return isOld ? newest : keepSession(session)
+  } catch (error) {
+    if (isFailure(error, 'err.sessionChanged')) return settleSession(client)
+    if (isFailure(error, 'err.sessionExpired')) clearSession(client)
+    throw error
+  }
+}
+
+/** One question and its answer: a refusal means that nobody is signed in, or not yet wholly. */
+async function askStanding(read: () => Promise<UserStatus>): Promise<Standing> {
+  try {
+    const status = await read()
+    return { status, offsetMs: Date.parse(status.Now) - Date.now() }
+  } catch (error) {
+    const isRefusal = error instanceof ApiFailure && (error.status === 401 || error.status === 403)
+    if (!isRefusal || error.code === 'err.sessionExpired') throw error
+    return toStep(error.code)
+  }
+}
+
+/** What the shared machine makes of a refusal; it is loaded when it is needed. */
+async function toStep(code: string): Promise<SecondStep | null> {
+  if (!code.startsWith('err.totp')) return null
+  const { signInStateAfter } = await import('./sign-in-flow.ts')
+  const state = signInStateAfter(code)
+  return state === 'verifyingTotp' || state === 'enrolling' ? state : null
+}
+
+/** Whoever goes on with a new session isn't sent away once more. */
+function keepAutoBrowse(before: UserSession, after: UserSession): void {
+  if (browserStorage.readSession('autoBrowseDone') === before.status.Session)
+    browserStorage.writeSession('autoBrowseDone', after.status.Session)
 }
 
 /** Takes up the tab's session from before a reload. */
 function restoreSession(): UserSession | null {
   const stored = browserStorage.readSession('userSession')
   return isUserSession(stored) ? keepSession(stored) : null
-}
-
-/** A 401 means that nobody is signed in; an older answer that comes late doesn't replace a newer one. */
-async function readSession(
-  client: QueryClient,
-  read: () => Promise<UserStatus>,
-): Promise<UserSession | null> {
-  try {
-    const status = await read()
-    const known = client.getQueryData<UserSession | null>(queryKey)
-    if (known && known.status.Session === status.Session && known.status.Now > status.Now) return known
-    return keepSession({ status, offsetMs: Date.parse(status.Now) - Date.now() })
-  } catch (error) {
-    if (!(error instanceof ApiFailure) || (error.status !== 401 && error.status !== 403)) throw error
-    clearSession(client)
-    if (error.code === 'err.sessionExpired') throw error
-    return null
-  }
 }
 
 function keepSession(session: UserSession): UserSession {

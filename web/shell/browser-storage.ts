@@ -7,6 +7,7 @@ export type SessionKey =
   | 'dismissedBanners'
   | 'autoBrowseDone'
   | 'reloadedForHash'
+  | 'signInPopup'
 
 type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 

@@ -5,7 +5,7 @@ import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { PageLoading } from './page-loading.tsx'
-import { guardVerdict, type PageRoute, type RouteTable, type SignedIn } from './routes.ts'
+import { guardVerdict, type PageRoute, type RouteTable, redirectFor, type SignedIn } from './routes.ts'
 import { useBundleWatch } from './use-bundle-watch.ts'
 
 /** Walks the route table: guards, redirects, titles, and the look for a new bundle after each navigation. */
@@ -57,8 +57,8 @@ function Guarded({ route, table, signedIn }: { route: PageRoute; table: RouteTab
 
   const verdict = guardVerdict(route.guard, signedIn)
   if (verdict === 'wait') return <PageLoading />
-  if (verdict === 'toLogin') return <Redirect to={table.login} replace />
-  if (verdict === 'toHome') return <Redirect to={table.home} replace />
+  const elsewhere = redirectFor(verdict, signedIn, table)
+  if (elsewhere !== null) return <Redirect to={elsewhere} replace />
   const Page = route.page
   return (
     <ErrorBoundary>

@@ -1,8 +1,15 @@
 import type { ComponentType } from 'react'
+import type { SignInStep } from '#machines/sign-in.machine.ts'
 import type { TextKey } from '../i18n/texts.ts'
 
-/** Who may see a page: everybody, only who is signed in, only who isn't. */
-export type Guard = 'public' | 'signedIn' | 'signedOut'
+/** A step that a half session still has to make. */
+export type SecondStep = Exclude<SignInStep, 'signedIn'>
+
+/**
+ * Who may see a page: everybody, only who is signed in, only who isn't, only who has this step to make. A page of
+ * enrolment is shown to whoever is signed in as well: an admin may have put it off, and codes are to be read.
+ */
+export type Guard = 'public' | 'signedIn' | 'signedOut' | SecondStep
 
 /** One row of a bundle's route table. */
 export type PageRoute = {
@@ -26,17 +33,69 @@ export type RouteTable = {
   /** Where a guard sends whoever isn't signed in, and whoever already is. */
   login: string
   home: string
+  /** Where a half session makes the step that it still has to. */
+  steps: Readonly<Record<SecondStep, string>>
   favicon: string
 }
 
-/** Whether somebody is signed in, as far as is known; 'unreachable' when the server could not be asked. */
-export type SignedIn = 'unknown' | 'unreachable' | 'yes' | 'no'
+/** How far somebody is signed in, as far as is known; 'unreachable' when the server could not be asked. */
+export type SignedIn = 'unknown' | 'unreachable' | 'no' | SecondStep | 'yes'
 
 /** What a guard does with a visitor. */
-export const guardVerdict = (guard: Guard, signedIn: SignedIn): 'show' | 'wait' | 'toLogin' | 'toHome' => {
-  if (guard === 'public') return 'show'
-  if (guard === 'signedOut') return signedIn === 'yes' ? 'toHome' : 'show'
-  if (signedIn === 'unknown') return 'wait'
-  // The page itself says that the server can't be reached, and asks again.
-  return signedIn === 'no' ? 'toLogin' : 'show'
+export type GuardVerdict = 'show' | 'wait' | 'toLogin' | 'toStep' | 'toHome'
+
+/** One row a guard. What can't be reached shows: the page itself says so, and asks again. */
+const verdicts: Readonly<Record<Guard, Readonly<Record<SignedIn, GuardVerdict>>>> = {
+  public: {
+    unknown: 'show',
+    unreachable: 'show',
+    no: 'show',
+    verifyingTotp: 'show',
+    enrolling: 'show',
+    yes: 'show',
+  },
+  signedOut: {
+    unknown: 'show',
+    unreachable: 'show',
+    no: 'show',
+    verifyingTotp: 'toStep',
+    enrolling: 'toStep',
+    yes: 'toHome',
+  },
+  signedIn: {
+    unknown: 'wait',
+    unreachable: 'show',
+    no: 'toLogin',
+    verifyingTotp: 'toStep',
+    enrolling: 'toStep',
+    yes: 'show',
+  },
+  verifyingTotp: {
+    unknown: 'wait',
+    unreachable: 'show',
+    no: 'toLogin',
+    verifyingTotp: 'show',
+    enrolling: 'toStep',
+    yes: 'toHome',
+  },
+  enrolling: {
+    unknown: 'wait',
+    unreachable: 'show',
+    no: 'toLogin',
+    verifyingTotp: 'toStep',
+    enrolling: 'show',
+    yes: 'show',
+  },
+}
+
+/** What a guard does with a visitor who is signed in so far. */
+export const guardVerdict = (guard: Guard, signedIn: SignedIn): GuardVerdict => verdicts[guard][signedIn]
+
+/** Where a verdict leads; null when the visitor stays. */
+export function redirectFor(verdict: GuardVerdict, signedIn: SignedIn, table: RouteTable): string | null {
+  if (verdict === 'toLogin') return table.login
+  if (verdict === 'toHome') return table.home
+  if (verdict === 'toStep' && (signedIn === 'verifyingTotp' || signedIn === 'enrolling'))
+    return table.steps[signedIn]
+  return null
 }

@@ -8,6 +8,7 @@ import { startI18n } from '../i18n/start-i18n.ts'
 import { followColourMode } from './colour-mode.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { createQueryClient } from './query-client.ts'
+import { systemStatusQuery } from './system-status.ts'
 import { applyTheme, fallbackTheme, themeQuery } from './theme.ts'
 
 /** The first paint waits so long for the installation's colours, in milliseconds. */
@@ -23,6 +24,7 @@ export function startApp(
   followColourMode()
   const host = document.getElementById('root')
   if (host === null) throw new Error('the page has no #root')
+  void queryClient.prefetchQuery(systemStatusQuery)
   void loadTheme(queryClient).then(() =>
     createRoot(host).render(
       <StrictMode>

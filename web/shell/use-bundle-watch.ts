@@ -1,9 +1,9 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { unwrap } from '../api.ts'
-import { client } from '../client.ts'
 import { browserStorage } from './browser-storage.ts'
 import { type BundleSighting, confirmAfterMs, judgeBundle } from './bundle-watch.ts'
 import { hasDirtyForm } from './dirty-forms.ts'
+import { systemStatusQuery } from './system-status.ts'
 
 /** The hash this page was built with; null when it wasn't built. */
 const loadedHash = (): string | null =>
@@ -14,11 +14,12 @@ const loadedHash = (): string | null =>
  * whether to offer it instead. Portal §2, decision 35.
  */
 export function useBundleWatch(location: string): { isOffered: boolean } {
+  const queryClient = useQueryClient()
   const sighting = useRef<BundleSighting>(null)
   const [isOffered, setIsOffered] = useState(false)
 
   const check = useCallback(async () => {
-    const named = await readHash()
+    const named = await readHash(queryClient)
     if (named === null) return
     const verdict = judgeBundle({
       loaded: loadedHash(),
@@ -33,7 +34,7 @@ export function useBundleWatch(location: string): { isOffered: boolean } {
     if (verdict.action !== 'reload') return
     browserStorage.writeSession('reloadedForHash', named)
     window.location.reload()
-  }, [])
+  }, [queryClient])
 
   useEffect(() => {
     void check()
@@ -44,9 +45,9 @@ export function useBundleWatch(location: string): { isOffered: boolean } {
   return { isOffered }
 }
 
-async function readHash(): Promise<string | null> {
+async function readHash(queryClient: QueryClient): Promise<string | null> {
   try {
-    return (await unwrap(client.system_status.$get())).JsBundleHash
+    return (await queryClient.fetchQuery({ ...systemStatusQuery, staleTime: 0 })).JsBundleHash
   } catch {
     return null
   }
