@@ -1,32 +1,35 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { useLocation } from 'wouter'
-import { ApiFailure, onSessionLoss } from '../api.ts'
+import { useLocation, useSearch } from 'wouter'
+import { onSessionLoss } from '../api.ts'
 import { Router } from '../shell/router.tsx'
-import type { SignedIn } from '../shell/routes.ts'
-import { queries } from './admin-queries.ts'
+import { queries, stale } from './admin-queries.ts'
 import { adminRoutes } from './admin-route-table.ts'
-import { clearAdminSession } from './admin-session.ts'
 import { AdminErrors } from './shell/admin-errors.tsx'
 import { AdminFrame } from './shell/admin-frame.tsx'
 import { Unreachable } from './shell/unreachable.tsx'
+import { forgetAdmin, toSignedIn } from './sign-in-state.ts'
 
-/** The console: its frame around whatever page is open, or the login alone. */
+/** Pages of signing in: without the console's frame. */
+const frameless: readonly string[] = [adminRoutes.login, ...Object.values(adminRoutes.steps)]
+
+/** The console: its frame around whatever page is open, or a page of the sign-in alone. */
 export function AdminApp({ queryClient }: { queryClient: QueryClient }) {
   const [path, navigate] = useLocation()
+  const search = useSearch()
   const status = useQuery(queries.status)
-  const signedIn = toSignedIn(status)
+  // A login page that says why is shown, whoever may still be signed in.
+  const isErrorShown = path === adminRoutes.login && new URLSearchParams(search).has('error')
+  const signedIn = isErrorShown ? 'no' : toSignedIn(status)
 
   useEffect(() => {
     onSessionLoss({
       invalidSession: () => {
-        clearAdminSession()
-        // What one admin has read is not for the next one at this screen.
-        queryClient.removeQueries({
-          predicate: ({ queryKey }) => queryKey[0] === 'admin' && queryKey[1] !== 'status',
-        })
-        navigate(adminRoutes.login, { replace: true })
+        forgetAdmin(queryClient)
+        if (window.location.pathname !== adminRoutes.login) navigate(adminRoutes.login, { replace: true })
       },
+      // The status says which step it is; the guards lead there.
+      stepRequired: () => void queryClient.invalidateQueries(stale.status),
     })
   }, [navigate, queryClient])
 
@@ -35,20 +38,7 @@ export function AdminApp({ queryClient }: { queryClient: QueryClient }) {
     return <Unreachable error={status.error} onRetry={() => void status.refetch()} />
   return (
     <AdminErrors>
-      {signedIn === 'yes' && path !== adminRoutes.login ? <AdminFrame>{pages}</AdminFrame> : pages}
+      {signedIn === 'yes' && !frameless.includes(path) ? <AdminFrame>{pages}</AdminFrame> : pages}
     </AdminErrors>
   )
-}
-
-/** A refusal is an answer: signed out, or half in. An outage says nothing. */
-function toSignedIn({
-  data,
-  error,
-}: {
-  data: { SessionComplete: boolean } | undefined
-  error: unknown
-}): SignedIn {
-  if (error instanceof ApiFailure && (error.status === 401 || error.status === 403)) return 'no'
-  if (data === undefined) return 'unknown'
-  return data.SessionComplete ? 'yes' : 'no'
 }

@@ -4,6 +4,7 @@ import type { ListQuery } from '#server/platform/wire.schema.ts'
 import { ApiFailure, echoSession } from '../api.ts'
 import * as api from './admin-api.ts'
 import { readAdminSession, writeAdminSession } from './admin-session.ts'
+import { stepLeft } from './sign-in-step.ts'
 
 /** How often the console asks again, in milliseconds. Console §9. */
 export const pollMs = { home: 30_000, shell: 180_000, agents: 5_000, users: 30_000, token: 2_000 } as const
@@ -18,11 +19,7 @@ export const queries = {
     queryKey: ['admin', 'status'],
     queryFn: async ({ signal }) => {
       const status = await api.fetchAdminStatus({ signal })
-      if (!status.SessionComplete)
-        throw new ApiFailure({
-          status: 403,
-          code: stepCodes[status.AdminTotpVerified ? 'verifyingTotp' : 'enrolling'],
-        })
+      if (!status.SessionComplete) throw new ApiFailure({ status: 403, code: stepCodes[stepLeft(status)] })
       echoSession(status.Session)
       writeAdminSession(status)
       return status

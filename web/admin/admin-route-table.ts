@@ -6,9 +6,9 @@ import { AdminLoginPage } from './login/admin-login-page.tsx'
 export const adminRoutes: RouteTable = {
   login: '/admin/login',
   home: '/admin/home',
+  steps: { verifyingTotp: '/admin/otp/verify', enrolling: '/admin/otp/onboard' },
   fallback: '/admin/home',
   favicon: '/favicon-console.svg',
-  steps: { verifyingTotp: '/admin/otp/verify', enrolling: '/admin/otp/onboard' },
   routes: [
     { path: '/admin', redirect: '/admin/login' },
     {
@@ -17,6 +17,28 @@ export const adminRoutes: RouteTable = {
       title: 'admin.page.login',
       guard: 'signedOut',
       page: AdminLoginPage,
+    },
+    {
+      path: '/admin/otp/verify',
+      name: 'AdminTwoFactor',
+      title: 'admin.page.verify',
+      guard: 'verifyingTotp',
+      page: lazy(() =>
+        import('./login/admin-verify-page.tsx').then(({ AdminVerifyPage }) => ({
+          default: AdminVerifyPage,
+        })),
+      ),
+    },
+    {
+      path: '/admin/otp/onboard',
+      name: 'AdminTwoFactorOnboard',
+      title: 'admin.page.onboard',
+      guard: 'enrolling',
+      page: lazy(() =>
+        import('./login/admin-onboard-page.tsx').then(({ AdminOnboardPage }) => ({
+          default: AdminOnboardPage,
+        })),
+      ),
     },
     {
       path: '/admin/home',

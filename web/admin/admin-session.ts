@@ -1,4 +1,5 @@
 import type { AdminStatus } from '#server/status/status.schema.ts'
+import { echoSession } from '../api.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
 
 /** The last status of this page session; it holds no secret. Undefined when there is none. Spec README "Browser storage". */
@@ -16,6 +17,7 @@ export const writeAdminSession = (status: AdminStatus): void =>
 
 /** Forgets this page session: signed out, or the session is gone. */
 export function clearAdminSession(): void {
+  echoSession(null)
   browserStorage.clearSession('adminSession')
   browserStorage.clearSession('dismissedBanners')
 }
