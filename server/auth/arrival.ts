@@ -17,8 +17,8 @@ export type Arrival = {
 }
 
 /** Reads from a request who comes; `replaces` is what `cookies.read(c, realm)` gave. */
-export function arrivalOf(
-  c: Context<HttpEnv>,
+export function arrivalOf<Env extends HttpEnv>(
+  c: Context<Env>,
   { kiosk = false, replaces }: { kiosk?: boolean; replaces: string | undefined },
 ): Arrival {
   return {
@@ -31,7 +31,7 @@ export function arrivalOf(
 }
 
 /** Where a request came from. */
-export function toSignInClient(c: Context<HttpEnv>): SignInClient {
+export function toSignInClient<Env extends HttpEnv>(c: Context<Env>): SignInClient {
   const { address, viaUntrustedProxy } = c.var.client
   return {
     address: toAddress(address),

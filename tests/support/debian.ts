@@ -18,8 +18,10 @@ const packages = {
   chromium: 'chromium',
   'redis-server': 'redis-server',
   haproxy: 'haproxy',
+  oathtool: 'oathtool',
   slapd: 'slapd',
   ldapwhoami: 'ldap-utils',
+  openssl: 'openssl',
 } as const
 
 /** A program that tests may ask for. */

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../platform/database.types.ts'
 import type { Realm } from '../../sessions/session-cookie.ts'
+import { forgetCodeFailures } from '../failure-limits.ts'
 import { deleteSecondFactor } from './second-factor.store.ts'
 
 /**
@@ -16,4 +17,5 @@ export async function resetSecondFactor(
   account: { realm: Realm; id: string },
 ): Promise<void> {
   await deleteSecondFactor(tx, account)
+  await forgetCodeFailures(tx, account)
 }
