@@ -1,6 +1,6 @@
 import { writeAudit } from '../audit/audit.store.ts'
 import type { Deps } from '../context.ts'
-import { apiError, type ErrorCode } from '../errors.ts'
+import { ApiError, apiError, type ErrorCode } from '../errors.ts'
 import type { SignInClient } from '../sessions/session.service.ts'
 import { findAdminAccount, findUserAccount } from './account.store.ts'
 import { countFailures } from './failure-limits.ts'
@@ -33,22 +33,23 @@ export async function verifyCredentials(
   const find = realm === 'user' ? findUserAccount : findAdminAccount
   const { account, isRight, claims } = await countFailures(deps, { realm, userName, client }, async () => {
     const account = await find(deps.db.grants, userName)
-    return { account, ...(await prove(account, password)) }
+    const proof = await prove(account, password).catch(async (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'err.directoryUnavailable')
+        await tell(account, error.code)
+      throw error
+    })
+    return { account, ...proof }
   })
   const code = isRight && account !== undefined ? findObstacle(account) : await refusal()
   if (account !== undefined && code === undefined) return { account, ...(claims && { claims }) }
-  await writeAudit(deps.db.grants, [
-    {
-      kind: 'LoginFailed',
-      fields: {
-        IpAddress: client.address,
-        ErrorMessage: code ?? 'err.invalidCredentials',
-        ...(account !== undefined && { [nameField[realm]]: account.userName }),
-      },
-      detail: { realm },
-    },
-  ])
+  await tell(account, code ?? 'err.invalidCredentials')
   throw apiError(code ?? 'err.invalidCredentials')
+
+  async function tell(account: Account | undefined, code: ErrorCode): Promise<void> {
+    const who = account !== undefined && { [nameField[realm]]: account.userName }
+    const fields = { IpAddress: client.address, ErrorMessage: code, ...who }
+    await writeAudit(deps.db.grants, [{ kind: 'LoginFailed', fields, detail: { realm } }])
+  }
 }
 
 /** Why an account may not sign in although its owner proved who he is. The licence is no reason. */
@@ -56,15 +57,18 @@ export function findObstacle(account: Account): ErrorCode | undefined {
   return account.loginEnabled && !account.isExpired ? undefined : 'err.accountDisabled'
 }
 
+/** What a proof was about: with another of these the account is somebody else's to prove. */
+const provedFields = ['passwordHash', 'authType', 'thirdPartyAuth'] as const
+
 /**
- * Judges an account again under its lock: between the proof and the session somebody may have changed the password,
- * disabled or deleted it.
+ * Judges an account again under its lock: between the proof and the session somebody may have changed the password
+ * or the DN, disabled or deleted it.
  *
  * @returns the account as it stands.
  * @throws err.invalidCredentials, err.accountDisabled
  */
 export function checkUnchanged(proved: Account, current: Account | undefined): Account {
-  if (current === undefined || current.passwordHash !== proved.passwordHash)
+  if (current === undefined || provedFields.some((field) => current[field] !== proved[field]))
     throw apiError('err.invalidCredentials')
   const obstacle = findObstacle(current)
   if (obstacle !== undefined) throw apiError(obstacle)

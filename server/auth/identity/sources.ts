@@ -8,7 +8,7 @@ import { localSource } from './local.ts'
  * (SAML, OIDC, apikey) go to the local source without an account: refused after the same time.
  */
 export function passwordCheck(
-  deps: Pick<Deps, 'db' | 'sealer' | 'log' | 'passwords'>,
+  deps: Pick<Deps, 'db' | 'sealer' | 'config' | 'log' | 'passwords'>,
 ): (account: Account | undefined, password: string) => Promise<PasswordProof> {
   const local = localSource(deps)
   const sources: Record<string, PasswordSource> = { local, LDAP: ldapSource(deps) }
