@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { Banner } from '../components/banner.tsx'
@@ -9,10 +9,13 @@ import { HomeEntries } from './home-entries.tsx'
 import { HomeHeader } from './home-header.tsx'
 import { HomeLoading } from './home-loading.tsx'
 import { SessionPanel } from './session-panel.tsx'
-import { SessionWarning } from './session-warning.tsx'
 import { signOut } from './sign-out.ts'
 import { useHomeSession } from './use-home-session.ts'
 import { clearSession } from './user-session.ts'
+
+const SessionWarning = lazy(async () => ({
+  default: (await import('./session-warning.tsx')).SessionWarning,
+}))
 
 /** The dashboard: the session, and the doors that are the user's. Portal §2 "New dashboard". */
 export function HomePage() {
@@ -55,7 +58,9 @@ export function HomePage() {
       <div className="grid flex-1 content-start items-start gap-6 lg:grid-cols-[19rem_minmax(0,1fr)] lg:gap-10">
         <SessionPanel session={home.session} onEnded={onEnded} />
         <main id="entries" tabIndex={-1} className="flex min-w-0 flex-col gap-6 pb-10 outline-none">
-          <SessionWarning session={home.session} />
+          <Suspense>
+            <SessionWarning session={home.session} />
+          </Suspense>
           <HomeBanners {...home} status={status} />
           <HomeEntries session={home.session} />
         </main>

@@ -6,7 +6,7 @@ import { useSecondStep } from './use-second-step.ts'
 /** The user's enrolment of a second factor. Portal §2 "Two-factor onboarding". */
 export function OnboardPage() {
   const { t } = useTranslation()
-  const { goOn, expire, leave } = useSecondStep()
+  const { goOn, expire, leave } = useSecondStep('enrolling')
   return (
     <SignInFrame title={t('otp.enrolTitle')} lead={t('otp.enrolLead')}>
       <EnrolStep realm="user" onEnrolled={goOn} onExpired={expire} onBack={leave} />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { signInStateAfter } from './sign-in-flow.ts'
+import { errorAfterExpiry, signInStateAfter } from './sign-in-flow.ts'
 
 it.each([
   ['err.invalidCredentials', 'refused'],
@@ -10,4 +10,8 @@ it.each([
   ['err.totpEnrolmentRequired', 'enrolling'],
 ])('leads from a login refused with %s to %s', (code, state) => {
   expect(signInStateAfter(code)).toBe(state)
+})
+
+it.each(['verifyingTotp', 'enrolling'] as const)('says that the session has expired after %s', (step) => {
+  expect(errorAfterExpiry(step)).toBe('err.sessionExpired')
 })

@@ -1,13 +1,20 @@
 import { createActor } from 'xstate'
 import { type SignInEvent, signInMachine, stepCodes } from '#machines/sign-in.machine.ts'
+import type { SecondStep } from '../shell/routes.ts'
 
 /** Where a user's sign-in stands after the server refused it with a code: the machine decides. Portal §4 "Login flow". */
-export function signInStateAfter(code: string) {
+export const signInStateAfter = (code: string) => after([toSignInEvent(code)]).value
+
+/** Why a second step that took too long leads back to the login, as the machine says it: a code of the catalogue. */
+export const errorAfterExpiry = (step: SecondStep): string =>
+  after([toSignInEvent(stepCodes[step]), { type: 'halfSession.expired' }]).context.error ?? ''
+
+function after(events: readonly SignInEvent[]) {
   const actor = createActor(signInMachine, { input: { realm: 'user' } }).start()
-  actor.send(toSignInEvent(code))
-  const { value } = actor.getSnapshot()
+  for (const event of events) actor.send(event)
+  const snapshot = actor.getSnapshot()
   actor.stop()
-  return value
+  return snapshot
 }
 
 /** What a refusal means to the machine. */

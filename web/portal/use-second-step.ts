@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { useLocation } from 'wouter'
+import type { SecondStep } from '../shell/routes.ts'
 import { signOut } from './sign-out.ts'
 import { clearSession, refreshSession } from './user-session.ts'
 
 /** What the pages of the second step lead to: in, out, or to the login because it took too long. */
-export function useSecondStep() {
+export function useSecondStep(step: SecondStep) {
   const queryClient = useQueryClient()
   const [, navigate] = useLocation()
   return {
@@ -15,9 +16,11 @@ export function useSecondStep() {
       navigate('/', { replace: true })
     }, [queryClient, navigate]),
     expire: useCallback(() => {
-      clearSession(queryClient)
-      navigate('/?error=err.sessionExpired', { replace: true })
-    }, [queryClient, navigate]),
+      void import('./sign-in-flow.ts').then(({ errorAfterExpiry }) => {
+        clearSession(queryClient)
+        navigate(`/?error=${errorAfterExpiry(step)}`, { replace: true })
+      })
+    }, [queryClient, navigate, step]),
     leave: useCallback(() => {
       void signOut(queryClient).then(() => navigate('/', { replace: true }))
     }, [queryClient, navigate]),

@@ -6,7 +6,7 @@ import { useSecondStep } from './use-second-step.ts'
 /** The user's second step. Portal §2 "Two-factor verify". */
 export function VerifyPage() {
   const { t } = useTranslation()
-  const { goOn, expire, leave } = useSecondStep()
+  const { goOn, expire, leave } = useSecondStep('verifyingTotp')
   return (
     <SignInFrame title={t('otp.verifyTitle')} lead={t('otp.verifyLead')}>
       <VerifyStep realm="user" onVerified={goOn} onExpired={expire} onBack={leave} />
