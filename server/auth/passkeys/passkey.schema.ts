@@ -1,4 +1,3 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { z } from 'zod'
 
 /** Bytes as WebAuthn's JSON has them (base64url), so many characters of it at most. */
@@ -11,7 +10,7 @@ const bytes = (max: number) =>
 /** A credential's id: 1023 bytes at most (WebAuthn Level 3 §5.1). */
 const credentialId = bytes(1_364).min(1)
 
-/** What both answers of a browser have. Unknown members are dropped: password managers add their own. */
+/** What both answers of a browser have; parsed they are the library's own types. Unknown members are dropped: password managers add their own. */
 const credential = { id: credentialId, rawId: credentialId, type: z.literal('public-key') }
 
 const registrationResponse = z
@@ -23,13 +22,11 @@ const registrationResponse = z
       transports: z.array(z.string().max(32)).max(16).optional(),
     }),
   })
-  .transform(
-    ({ response: { transports, ...response }, ...rest }): RegistrationResponseJSON => ({
-      ...rest,
-      response: { ...response, ...(transports && { transports }) },
-      clientExtensionResults: {},
-    }),
-  )
+  .transform(({ response: { transports, ...response }, ...rest }) => ({
+    ...rest,
+    response: { ...response, ...(transports && { transports }) },
+    clientExtensionResults: {},
+  }))
 
 const authenticationResponse = z
   .object({
@@ -41,13 +38,11 @@ const authenticationResponse = z
       userHandle: bytes(128).nullish(),
     }),
   })
-  .transform(
-    ({ response: { userHandle, ...response }, ...rest }): AuthenticationResponseJSON => ({
-      ...rest,
-      response: { ...response, ...(typeof userHandle === 'string' && { userHandle }) },
-      clientExtensionResults: {},
-    }),
-  )
+  .transform(({ response: { userHandle, ...response }, ...rest }) => ({
+    ...rest,
+    response: { ...response, ...(typeof userHandle === 'string' && { userHandle }) },
+    clientExtensionResults: {},
+  }))
 
 /** What a passkey is called by its owner. */
 export const passkeyNameSchema = z
