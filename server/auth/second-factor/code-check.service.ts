@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { writeAudit } from '../../audit/audit.store.ts'
 import type { Deps } from '../../context.ts'
-import { apiError } from '../../errors.ts'
+import { type ApiError, apiError } from '../../errors.ts'
 import type { DB } from '../../platform/database.types.ts'
 import type { Arrival } from '../arrival.ts'
 import { countCodeFailures } from '../failure-limits.ts'
@@ -38,18 +38,27 @@ export async function verifyCode(deps: CodeDeps, attempt: CodeAttempt): Promise<
  */
 export async function countCode<Found>(
   deps: CodeDeps,
-  { account, client, requestId }: CodeAttempt,
+  attempt: CodeAttempt,
   find: () => Promise<Found | undefined>,
 ): Promise<Found> {
-  const { found } = await countCodeFailures(deps, { ...account, client }, async () => {
+  const who = { ...attempt.account, client: attempt.client }
+  const { found } = await countCodeFailures(deps, who, async () => {
     const found = await find()
     return { isRight: found !== undefined, found }
   })
-  if (found !== undefined) return found
-  const ErrorMessage = 'err.invalidCode'
-  const event = secondFactorEvent('invalid', account, { address: client.address, ErrorMessage })
-  await writeAudit(deps.db.grants, [event], requestId)
-  throw apiError(ErrorMessage)
+  if (found === undefined) throw await refuseCode(deps, attempt)
+  return found
+}
+
+/** Writes a wrong code down; the refusal to throw. */
+export async function refuseCode(
+  { db }: Pick<Deps, 'db'>,
+  { account, client, requestId }: Omit<CodeAttempt, 'typed'>,
+): Promise<ApiError> {
+  const error = apiError('err.invalidCode')
+  const where = { address: client.address, ErrorMessage: error.code }
+  await writeAudit(db.grants, [secondFactorEvent('invalid', account, where)], requestId)
+  return error
 }
 
 /** The place an account's secret is sealed for. */

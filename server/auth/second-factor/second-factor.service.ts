@@ -1,27 +1,20 @@
 import type { Kysely } from 'kysely'
 import { canDefer } from '#machines/sign-in.machine.ts'
 import { writeAudit } from '../../audit/audit.store.ts'
-import { apiError } from '../../errors.ts'
+import { ApiError, apiError } from '../../errors.ts'
 import type { DB } from '../../platform/database.types.ts'
-import { hashToken } from '../../platform/random.ts'
-import { endAdminSession } from '../../sessions/admin-session.service.ts'
-import { findSessionOfToken } from '../../sessions/session.query.ts'
 import { findAdminAccount, findUserAccountById } from '../account.store.ts'
-import { admitAdmin } from '../admin-admission.service.ts'
 import type { Arrival } from '../arrival.ts'
 import type { AuthDeps } from '../auth.routes.ts'
 import type { Account } from '../identity/identity.ts'
-import { type Admitted, admitUser } from '../user-admission.service.ts'
-import { verifyCode } from './code-check.service.ts'
+import { refuseCode, verifyCode } from './code-check.service.ts'
+import { completeSession, type SecondStepSession } from './complete-session.service.ts'
 import { verifyFirstCode } from './enrolment.service.ts'
 import { countRecoveryCodes } from './recovery-code.store.ts'
 import type { OtpMethods } from './second-factor.schema.ts'
 import { countDeferral } from './second-factor.store.ts'
 import { secondFactorEvent } from './second-factor-audit.ts'
-import { alreadyVerified, checkStep, type SecondStep, secondStepOf, type Visitor } from './second-step.ts'
-
-/** A session that the second step made, as its cookie needs it. */
-type NewSession = Admitted<{ token: string; secondsLeft: number }>
+import { alreadyVerified, checkStep, secondStepOf, type Visitor } from './second-step.ts'
 
 /** The visitor behind a session of a realm; throws err.invalidSession when the account is gone. */
 export async function findVisitor(
@@ -62,7 +55,7 @@ export async function passSecondStep(
   visitor: Visitor,
   typed: string,
   arrival: Arrival,
-): Promise<{ session: NewSession; recoveryCodes: string[] | null }> {
+): Promise<{ session: SecondStepSession; recoveryCodes: string[] | null }> {
   const { account } = visitor
   const step = secondStepOf(visitor)
   if (step === 'none') throw apiError(alreadyVerified[account.realm])
@@ -71,7 +64,14 @@ export async function passSecondStep(
     step === 'enrol'
       ? await verifyFirstCode(deps, attempt)
       : { use: await verifyCode(deps, attempt), recoveryCodes: null }
-  return { session: await admit(deps, { visitor, step, use, arrival }), recoveryCodes }
+  const session = await completeSession(deps, { visitor, step, use, arrival }).catch(
+    async (error: unknown) => {
+      // Somebody else was quicker with the same code: whoever looks over a shoulder leaves a trace, too.
+      const isUsed = error instanceof ApiError && error.code === 'err.invalidCode'
+      throw isUsed ? await refuseCode(deps, attempt) : error
+    },
+  )
+  return { session, recoveryCodes }
 }
 
 /**
@@ -83,7 +83,7 @@ export async function deferEnrolment(
   deps: AuthDeps,
   visitor: Visitor,
   arrival: Arrival,
-): Promise<NewSession> {
+): Promise<SecondStepSession> {
   const { account, stage } = visitor
   if (stage === 'complete') throw apiError(alreadyVerified[account.realm])
   checkStep(visitor, 'enrol')
@@ -94,40 +94,5 @@ export async function deferEnrolment(
     const event = secondFactorEvent('deferred', account, { address: arrival.client.address })
     await writeAudit(tx, [event], arrival.requestId)
   }
-  return admit(deps, { visitor, step: 'enrol', use, arrival })
-}
-
-/** Makes the complete session; the one of the first step ends with it, and must not have ended before. */
-async function admit(
-  deps: AuthDeps,
-  {
-    visitor: { account, sessionId, stage },
-    step,
-    use,
-    arrival,
-  }: {
-    visitor: Visitor
-    step: SecondStep
-    use: (tx: Kysely<DB>, current: Account) => Promise<void>
-    arrival: Arrival
-  },
-): Promise<NewSession> {
-  async function secondStep(tx: Kysely<DB>, current: Account): Promise<void> {
-    if (!(await stands[account.realm](tx, sessionId, arrival))) throw apiError('err.invalidSession')
-    checkStep({ account: current, stage }, step)
-    await use(tx, current)
-  }
-  const proven = { account, isComplete: true, secondStep }
-  const { session } = await (account.realm === 'user'
-    ? admitUser(deps, proven, arrival)
-    : admitAdmin(deps, proven, arrival))
-  return session
-}
-
-/** Whether the session that asks is live still, so that it makes one session and no more. */
-const stands = {
-  /** Its row is locked by the change of rights that makes the new one. */
-  user: async (tx: Kysely<DB>, sessionId: string, { replaces }: Arrival) =>
-    replaces !== undefined && (await findSessionOfToken(tx, hashToken(replaces)))?.id === sessionId,
-  admin: (tx: Kysely<DB>, sessionId: string) => endAdminSession(tx, sessionId, 'logout'),
+  return completeSession(deps, { visitor, step: 'enrol', use, arrival })
 }
