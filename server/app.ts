@@ -36,9 +36,12 @@ export type AppDeps = Deps & { grants: GrantService; pages: PageFiles }
 /** A portal page asks about once a second while something changes; a whole office is behind one address. */
 const requestsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
 
-/** Lists of members travel whole: 100,000 ids of a group are 4 MB (specification README "Updates"). */
-const bodyBytesOf = (path: string): number =>
-  /^\/api\/admin\/(groups|users|knocs)(\/|$)/.test(path) ? 5 * 1024 * 1024 : usualBodyBytes
+/** Lists of members and SAML metadata travel whole: 100,000 ids are 4 MB (specification README "Updates"). */
+const bodyBytesOf = (path: string): number => {
+  if (/^\/api\/admin\/(groups|users|knocs|settings\/authentication)(\/|$)/.test(path)) return 5 * 1024 * 1024
+  // A SAML response of 256 kB, in base64 within a form.
+  return /^\/api(\/admin)?\/saml\/acs$/.test(path) ? 512 * 1024 : usualBodyBytes
+}
 
 /** Where identity providers send browsers back, or call themselves; each has its own binding (decision 16). */
 const callbacks = [
