@@ -11,7 +11,10 @@ export type GroupView = {
   description: string | null
   type: 'dynamic' | 'local' | 'saml'
   aclIds: string[]
+  /** All members, however they came to be. */
   userIds: string[]
+  /** Those of them whose claims made them members: they come and go with their sign-ins alone. */
+  claimedUserIds: string[]
   lastModifiedAt: Date
 }
 
@@ -61,7 +64,10 @@ async function selectGroups(
       array(
         select m.acl_id from group_acls m join acls a on a.id = m.acl_id and a.deleted_at is null
         where m.group_id = g.id order by m.acl_id) as acl_ids,
-      array(select m.user_id from group_members m where m.group_id = g.id order by m.user_id) as user_ids
+      array(select m.user_id from group_members m where m.group_id = g.id order by m.user_id) as user_ids,
+      array(
+        select m.user_id from group_members m
+        where m.group_id = g.id and m.source = 'claim' order by m.user_id) as claimed_user_ids
     from page join groups g on g.id = page.id
     order by ${order}`.execute(db)
   return rows

@@ -32,7 +32,7 @@ export async function createGroup(
 ): Promise<{ ID: string }> {
   const { members, acls } = await toChanges(
     db.grants,
-    { type: request.Type, userIds: [], aclIds: [] },
+    { type: request.Type, userIds: [], claimedUserIds: [], aclIds: [] },
     request,
   )
   return inTransaction(db.grants, async (tx) => {
@@ -59,6 +59,10 @@ export async function createGroup(
 /**
  * Changes a group: absent fields stay, lists are whole. What is applied are the differences to what stood when it was
  * read, so what somebody else changed at the same moment stays too; with If-Match such a change is refused instead.
+ *
+ * A dynamic group's list holds members of both kinds, and only those whom an administrator put there can be taken out
+ * by it: members by claim stay, named or not, and stay what they are. A new name changes whose claims match at their
+ * next sign-in; until then nobody comes or goes by it.
  *
  * @returns the new version's ETag.
  * @throws err.notFound, err.changedMeanwhile, err.groupNameTaken, err.invalidField (Type, ACLIDs, UserIDs)
@@ -113,14 +117,16 @@ export async function deleteGroup(
 
 async function toChanges(
   db: Kysely<DB>,
-  group: Pick<GroupView, 'type' | 'userIds' | 'aclIds'>,
+  group: Pick<GroupView, 'type' | 'userIds' | 'claimedUserIds' | 'aclIds'>,
   request: Pick<GroupUpdate, 'ACLIDs' | 'UserIDs'>,
 ): Promise<{ members: ListChange; acls: ListChange }> {
   const userIds = request.UserIDs?.map((id) => id.toLowerCase())
-  const members = toListChange(group.userIds, userIds)
+  const wanted = toListChange(group.userIds, userIds)
   // Members of a SAML group come and go by their claims alone.
-  if (group.type === 'saml' && members.added.length + members.removed.length > 0)
+  if (group.type === 'saml' && wanted.added.length + wanted.removed.length > 0)
     throw apiError('err.invalidField', { extra: 'UserIDs' })
+  const claimed = new Set(group.claimedUserIds)
+  const members = { ...wanted, removed: wanted.removed.filter((id) => !claimed.has(id)) }
   await checkAddable(db, members.added, userIds ?? [])
   const aclIds = request.ACLIDs && (await resolveAclIds(db, request.ACLIDs, 'ACLIDs'))
   return { members, acls: toListChange(group.aclIds, aclIds) }

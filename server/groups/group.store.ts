@@ -45,13 +45,14 @@ export async function updateGroupRow(
 }
 
 /**
- * Adds and removes members in one statement; whoever is in or out already stays so. Users are share-locked, so that
- * nobody joins who is deleted at this moment.
+ * Adds and removes members in one statement; whoever is in or out already stays so, and members by claim stay what
+ * they are. Users are share-locked, so that nobody joins who is deleted at this moment.
  */
 export async function changeMembers(tx: Kysely<DB>, groupId: string, change: ListChange): Promise<void> {
   await sql`
     with removed as (
-      delete from group_members where group_id = ${groupId} and user_id = any (${change.removed}::uuid[]))
+      delete from group_members
+      where group_id = ${groupId} and source = 'admin' and user_id = any (${change.removed}::uuid[]))
     insert into group_members (group_id, user_id)
     select ${groupId}::uuid, u.id from users u
     where u.id = any (${change.added}::uuid[]) and u.deleted_at is null

@@ -1,3 +1,4 @@
+import { normaliseDn } from '../auth/ldap/distinguished-name.ts'
 import { apiError } from '../errors.ts'
 import { type AuthType, accountKinds } from './account.schema.ts'
 
@@ -28,7 +29,7 @@ export function checkKindFields({ authType, password, secondFactor, distinguishe
 /**
  * A directory's account needs its distinguished name, unless a service account searches for it. Console §5.
  *
- * @throws err.distinguishedNameRequired, Extra the field
+ * @throws err.distinguishedNameRequired, err.invalidField for what is no name (RFC 4514); Extra the field
  */
 export function checkDistinguishedName(
   authType: AuthType,
@@ -37,6 +38,7 @@ export function checkDistinguishedName(
 ): void {
   if (accountKinds[authType].hasDistinguishedName && !value && !directorySearches)
     throw apiError('err.distinguishedNameRequired', { extra: field })
+  if (value && normaliseDn(value) === undefined) throw apiError('err.invalidField', { extra: field })
 }
 
 /** Refuses another value of a field that is fixed; err.invalidField, Extra the field. */

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { createUserKey } from '../api-keys/user-key.service.ts'
 import type { Acting } from '../audit/acting-admin.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { hashNewPassword } from '../auth/passwords/new-password.service.ts'
 import { resetSecondFactor } from '../auth/second-factor/reset-second-factor.service.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
@@ -40,7 +41,12 @@ export async function createUser(
   checkNewUser(request, await readFacts(db.grants))
   const aclIds = await resolveAclIds(db.grants, request.AclIds ?? [], 'AclIds')
   const passwordHash =
-    request.PlainPassword === undefined ? null : await passwords.hashPassword(request.PlainPassword)
+    request.PlainPassword === undefined
+      ? null
+      : await hashNewPassword(
+          { passwords },
+          { password: request.PlainPassword, userName: request.UserName, field: 'PlainPassword' },
+        )
   return inTransaction(db.grants, async (tx) => {
     await checkUserAllowance(tx)
     const userName = request.UserName
@@ -84,7 +90,16 @@ export async function updateUser(
   const { id, request, ifMatch, by, requestId } = change
   const facts = await readFacts(db.grants)
   const aclIds = request.AclIds && (await resolveAclIds(db.grants, request.AclIds, 'AclIds'))
-  const passwordHash = request.PlainPassword && (await passwords.hashPassword(request.PlainPassword))
+  const passwordHash =
+    request.PlainPassword &&
+    (await hashNewPassword(
+      { passwords },
+      {
+        password: request.PlainPassword,
+        userName: (await getUser(db.grants, id)).userName,
+        field: 'PlainPassword',
+      },
+    ))
 
   return rights.change({ users: [id] }, 'userChanged', async (tx) => {
     const before = await getUser(tx, id)

@@ -4,9 +4,11 @@ import {
   aGrant,
   aLicence,
   anAcl,
+  anAdmin,
   aUser,
   auditOf,
   endOf,
+  rightPassword,
   signedIn,
   signedInAdmin,
 } from '#tests/support/people-builders.ts'
@@ -159,6 +161,67 @@ describe('changing a group', () => {
     expect((await read(id)).UserIDs).toEqual([foreign.id])
   })
 
+  it('keeps the members of a dynamic group that claims made, named or not, and leaves them what they are', async () => {
+    const [foreign, directory] = [
+      await aUser(api, { authType: 'SAML' }),
+      await aUser(api, { authType: 'LDAP' }),
+    ]
+    const [first, second] = [await aUser(api), await aUser(api)]
+    const id = await make({ Type: 'dynamic', UserIDs: [first.id] })
+    for (const { id: userId } of [foreign, directory])
+      await api.db.insertInto('groupMembers').values({ groupId: id, userId, source: 'claim' }).execute()
+    const { Name, UserIDs } = await read(id)
+    expect(UserIDs.toSorted()).toEqual([first.id, foreign.id, directory.id].toSorted())
+    const sources = async () =>
+      Object.fromEntries(
+        (
+          await api.db
+            .selectFrom('groupMembers')
+            .select(['userId', 'source'])
+            .where('groupId', '=', id)
+            .execute()
+        ).map(({ userId, source }) => [userId, source]),
+      )
+
+    const whole = await admin.put(`/admin/groups/${id}`, { Name, UserIDs: [...UserIDs, second.id] })
+    expect(whole.status).toBe(200)
+    const both = { [foreign.id]: 'claim', [directory.id]: 'claim' }
+    expect(await sources()).toEqual({ ...both, [first.id]: 'admin', [second.id]: 'admin' })
+    await admin.put(`/admin/groups/${id}`, { Name, UserIDs: [second.id] })
+    expect(await sources()).toEqual({ ...both, [second.id]: 'admin' })
+    await admin.put(`/admin/groups/${id}`, { Name, UserIDs: [] })
+    expect(await sources()).toEqual(both)
+    const byHand = await admin.put(`/admin/groups/${id}`, {
+      Name,
+      UserIDs: [(await aUser(api, { authType: 'SAML' })).id],
+    })
+    expect([byHand.status, byHand.body]).toEqual([422, { Err: 'err.invalidField', Extra: 'UserIDs.0' }])
+  })
+
+  it('closes nothing of a member by claim whom a list leaves out', async () => {
+    const [user, aclId] = [await aUser(api), await anAcl(api)]
+    const id = await make({ Type: 'dynamic', ACLIDs: [aclId] })
+    await api.db
+      .insertInto('groupMembers')
+      .values({ groupId: id, userId: user.id, source: 'claim' })
+      .execute()
+    await signedIn(api, user)
+    const grant = await aGrant(api, user.id, aclId)
+    await admin.put(`/admin/groups/${id}`, { Name: (await read(id)).Name, UserIDs: [] })
+    expect((await endOf(api, grant)).endedReason).toBeNull()
+  })
+
+  it('keeps its members under another name until they sign in again', async () => {
+    const user = await aUser(api, { authType: 'SAML' })
+    const id = await make({ Type: 'saml' })
+    await api.db
+      .insertInto('groupMembers')
+      .values({ groupId: id, userId: user.id, source: 'claim' })
+      .execute()
+    const renamed = await admin.put(`/admin/groups/${id}`, { Name: newName() })
+    expect([renamed.status, (await read(id)).UserIDs]).toEqual([200, [user.id]])
+  })
+
   it('refuses a change from an older version, whoever changed the members', async () => {
     const [user, aclId] = [await aUser(api), await anAcl(api)]
     const id = await make({ UserIDs: [user.id], ACLIDs: [aclId] })
@@ -243,5 +306,26 @@ describe('the groups’ pages', () => {
       await browser.delete(`/admin/groups/${id}`),
     ]
     for (const answer of answers) expect(answer.body).toEqual({ Err: 'err.invalidSession' })
+  })
+
+  it('need the second step as well, and an id', async () => {
+    const half = api.browser()
+    const { userName } = await anAdmin(api, { totpEnabled: true })
+    await half.post('/admin/login', { UserName: userName, Password: rightPassword })
+    const id = await make()
+    for (const answer of [
+      await half.get('/admin/groups'),
+      await half.get(`/admin/groups/${id}`),
+      await half.post('/admin/groups', { Name: newName() }),
+      await half.put(`/admin/groups/${id}`, { Name: newName() }),
+      await half.delete(`/admin/groups/${id}`),
+    ])
+      expect([answer.status, answer.body]).toEqual([403, { Err: 'err.totpEnrolmentRequired' }])
+    for (const answer of [
+      await admin.get('/admin/groups/me'),
+      await admin.put('/admin/groups/me', { Name: newName() }),
+      await admin.delete('/admin/groups/me'),
+    ])
+      expect([answer.status, answer.body]).toEqual([422, { Err: 'err.invalidField', Extra: 'id' }])
   })
 })
