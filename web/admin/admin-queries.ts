@@ -12,6 +12,13 @@ export const pollMs = { home: 30_000, shell: 180_000, agents: 5_000, users: 30_0
 /** How long lists and the status are good, in milliseconds. Console §9. */
 const cacheMs = 180_000
 
+/** For a form: what is typed stands on what was read, which is read anew only when that is asked for. */
+export const asRead = {
+  staleTime: Number.POSITIVE_INFINITY,
+  gcTime: 0,
+  refetchOnReconnect: false,
+} as const
+
 /** What the console reads, each with its key, so that a change can name what it made stale. */
 export const queries = {
   /** The admin's status; the last one is kept for the page session, so that a reload shows the frame at once. */

@@ -17,6 +17,7 @@ it('finds the field by the path that the server names, whatever the wire calls i
     field: 'Password',
     code: 'err.passwordLeaked',
   })
+  expect(fault(409, 'err.credentialsRequired', 'PlainPassword')?.field).toBe('Password')
 })
 
 it('finds it by the code where there is no path', () => {

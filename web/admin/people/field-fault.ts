@@ -12,7 +12,8 @@ export type FieldPlaces<Field extends string> = {
 /**
  * The field that a refusal belongs to, with the code to show there; undefined when it belongs to none.
  *
- * A rule's refusal is 422 with the field's path as Extra. Specification README "Malformed or against a rule".
+ * A rule's refusal is 422 with the field's path as Extra, and so is the wish for a secret to be entered again (409).
+ * Specification README "Malformed or against a rule", "Secrets in answers and updates".
  */
 export function toFieldFault<Field extends string>(
   error: unknown,
@@ -22,7 +23,8 @@ export function toFieldFault<Field extends string>(
   const { code, extra, status } = error
   const byCode = codes[code]
   if (byCode !== undefined) return { field: byCode, code }
-  if (status !== 422 || extra === undefined) return undefined
+  const namesField = status === 422 || code === 'err.credentialsRequired'
+  if (!namesField || extra === undefined) return undefined
   const top = extra.split('.')[0] ?? extra
   const field = renamed[extra] ?? renamed[top] ?? fields.find((name) => name === extra || name === top)
   return field === undefined ? undefined : { field, code }

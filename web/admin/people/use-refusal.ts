@@ -20,5 +20,5 @@ export function useRefusal<Values extends FieldValues>(
     if (fault === undefined) return showError(error)
     form.setError(fault.field, { type: 'server', message: fault.code }, { shouldFocus: true })
   }
-  return { refuse, isOutdated }
+  return { refuse, isOutdated, forget: () => setIsOutdated(false) }
 }
