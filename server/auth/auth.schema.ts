@@ -7,8 +7,8 @@ const userNameSchema = z
   .max(256)
   .regex(/^\P{Cc}*$/u)
 
-/** As long as the first administrator's may be in the environment. */
-const typedPasswordSchema = z.string().min(1).max(1024)
+/** A password as it is typed; as long as the first administrator's may be in the environment. */
+export const typedPasswordSchema = z.string().min(1).max(1024)
 
 /** Sign-in and password bodies of both realms. Portal §3, §7. */
 export const loginSchema = z.strictObject({
@@ -21,8 +21,14 @@ export const adminLoginSchema = z.strictObject({
   Password: typedPasswordSchema,
 })
 
-/** A new password: 8 to 64 characters, portal §5. */
-export const newPasswordSchema = z.string().min(8, 'err.passwordLength').max(64, 'err.passwordLength')
+/**
+ * A new password: 8 to 64 characters, portal §5, counted as people count them: a code point is one. Whether it leaked
+ * is asked where it is stored, `hashNewPassword`.
+ */
+export const newPasswordSchema = z.string().refine((password) => {
+  const { length } = Array.from(password)
+  return length >= 8 && length <= 64
+}, 'err.passwordLength')
 
 export const userPasswordSchema = z.strictObject({
   CurrentPassword: typedPasswordSchema,

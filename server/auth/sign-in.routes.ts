@@ -5,12 +5,14 @@ import { oidcRoutes } from './oidc/oidc.routes.ts'
 import { passkeyRoutes } from './passkeys/passkey.routes.ts'
 import { samlRoutes } from './saml/saml.routes.ts'
 import { secondFactorRoutes } from './second-factor/second-factor.routes.ts'
+import { sessionExtensionRoutes } from './session-extension.routes.ts'
 
 /** Every way in and out, for both realms: one table. */
 export const signInRoutes = (deps: AuthDeps) =>
   new Hono<HttpEnv>()
     .route('/', authRoutes(deps))
     .route('/', secondFactorRoutes(deps))
+    .route('/', sessionExtensionRoutes(deps))
     .route('/', passkeyRoutes(deps))
     .route('/', samlRoutes(deps))
     .route('/', oidcRoutes(deps))
