@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hashToken } from '#server/platform/random.ts'
 import { type Browser, type PeopleApi, startPeopleApi } from '#tests/support/people-api.ts'
 import {
   aGrant,
   aLicence,
   anAcl,
+  anAdmin,
   aUser,
   auditOf,
   endOf,
@@ -48,6 +50,8 @@ describe('creating a user', () => {
       Duration: 480,
       SessionLimit: null,
       TOTPEnabled: false,
+      TOTPVerified: false,
+      ThirdPartyAuth: null,
       ValidUntil: null,
       LoginEnabled: true,
       LastLogin: null,
@@ -89,6 +93,16 @@ describe('creating a user', () => {
   it.each([
     ['a knoc that is not there', { AclIds: [unknownId] }, 422, 'err.invalidField', 'AclIds.0'],
     ['a short password', { PlainPassword: 'short' }, 422, 'err.passwordLength', 'PlainPassword'],
+    ['no password', { PlainPassword: undefined }, 422, 'err.passwordLength', 'PlainPassword'],
+    [
+      'a user whom SAML makes',
+      { AuthType: 'SAML', PlainPassword: undefined },
+      422,
+      'err.invalidField',
+      'AuthType',
+    ],
+    ['a DN for a local one', { ThirdPartyAuth: 'uid=g' }, 422, 'err.invalidField', 'ThirdPartyAuth'],
+    ['a key for a local one', { ApiKey: { Name: 'k' } }, 422, 'err.invalidField', 'ApiKey'],
     ['a name with a blank in it', { UserName: 'grace hopper' }, 422, 'err.invalidField', 'UserName'],
     ['an empty name', { Name: '  ' }, 422, 'err.invalidField', 'Name'],
     ['a session of no minutes', { Duration: 0 }, 422, 'err.invalidField', 'Duration'],
@@ -121,6 +135,216 @@ describe('creating a user', () => {
     expect(last.find(({ status }) => status === 403)?.body).toEqual({ Err: 'err.userLimitReached' })
     await noLicence(api)
     expect((await admin.post('/admin/users', body())).status).toBe(201)
+  })
+})
+
+describe('a user of a directory', () => {
+  const ldap = (fields: Record<string, unknown> = {}) =>
+    body({ AuthType: 'LDAP', PlainPassword: undefined, ThirdPartyAuth: 'uid=grace,dc=example', ...fields })
+
+  it('is made by its DN, without a password, with a second factor if wanted', async () => {
+    const { body: answer } = await admin.post('/admin/users', ldap({ TOTPEnabled: true }))
+    expect(await read(answer.data.ID)).toMatchObject({
+      AuthType: 'LDAP',
+      ThirdPartyAuth: 'uid=grace,dc=example',
+      TOTPEnabled: true,
+      TOTPVerified: false,
+    })
+  })
+
+  it('needs no DN where a service account finds people, and else keeps one', async () => {
+    const { ID } = (await admin.post('/admin/users', ldap())).body.data
+    const none = await admin.post('/admin/users', ldap({ ThirdPartyAuth: '' }))
+    expect([none.status, none.body]).toEqual([
+      422,
+      { Err: 'err.distinguishedNameRequired', Extra: 'ThirdPartyAuth' },
+    ])
+    const without = await admin.put(`/admin/users/${ID}`, { Name: 'x', ThirdPartyAuth: null })
+    expect([without.status, without.body.Err]).toEqual([422, 'err.distinguishedNameRequired'])
+    const settings = { LDAPURL: 'ldaps://directory.example', LDAPBindDN: 'cn=knoc', LDAPBindPassword: 'x' }
+    expect((await admin.post('/admin/settings/authentication', settings)).status).toBe(200)
+    expect((await admin.post('/admin/users', ldap({ ThirdPartyAuth: null }))).status).toBe(201)
+    expect((await admin.put(`/admin/users/${ID}`, { Name: 'x', ThirdPartyAuth: '' })).status).toBe(200)
+    expect(await read(ID)).toMatchObject({ ThirdPartyAuth: null })
+    await api.db.deleteFrom('settings').execute()
+  })
+
+  it.each([
+    ['a password', { PlainPassword: rightPassword }, 'PlainPassword'],
+    ['a key', { ApiKey: { Name: 'k' } }, 'ApiKey'],
+    ['what is no DN', { ThirdPartyAuth: 'grace' }, 'ThirdPartyAuth'],
+  ])('takes no %s', async (_, fields, Extra) => {
+    const answer = await admin.post('/admin/users', ldap(fields))
+    expect([answer.status, answer.body]).toEqual([422, { Err: 'err.invalidField', Extra }])
+  })
+})
+
+describe('an apikey user', () => {
+  const withKey = (ApiKey: Record<string, unknown> | undefined, fields: Record<string, unknown> = {}) =>
+    body({ AuthType: 'apikey', PlainPassword: undefined, ApiKey, ...fields })
+  const newKeyName = () => `Key ${(count += 1)}`
+
+  it('is made with its key, which is told once and stored hashed', async () => {
+    const Name = newKeyName()
+    const request = withKey({
+      Name,
+      AllowedFrom: [{ prefix: '10.0.0.0/8', note: 'office' }, { prefix: '2001:db8::/32' }],
+      ExpiredAfter: '2099-01-01T00:00:00Z',
+    })
+    const { status, body: answer } = await admin.post('/admin/users', request)
+    expect([status, Object.keys(answer.data)]).toEqual([201, ['ID', 'PlaintextKey']])
+    expect(answer.data.PlaintextKey).toMatch(/^[\w-]{43}$/)
+    const key = await api.db
+      .selectFrom('apiKeys')
+      .selectAll()
+      .where('userId', '=', answer.data.ID)
+      .executeTakeFirstOrThrow()
+    expect(key).toMatchObject({
+      name: Name,
+      purpose: 'user_auth',
+      scopes: [`user.auth:${answer.data.ID}`],
+      keyHash: hashToken(answer.data.PlaintextKey),
+      expiredAfter: new Date('2099-01-01T00:00:00Z'),
+      allowedFrom: [
+        { prefix: '10.0.0.0/8', note: 'office' },
+        { prefix: '2001:db8::/32', note: '' },
+      ],
+    })
+    const user = await read(answer.data.ID)
+    expect(user).toMatchObject({ AuthType: 'apikey', TOTPEnabled: false })
+    const events = await auditOf(api, request.UserName)
+    expect(events.map(({ kind }) => kind)).toEqual(['CreateUser', 'CreateApiKey'])
+    expect(JSON.stringify([key, user, events])).not.toContain(answer.data.PlaintextKey)
+  })
+
+  it('may come from anywhere and for ever where nothing is said', async () => {
+    for (const ExpiredAfter of [null, undefined]) {
+      const { body: answer } = await admin.post('/admin/users', withKey({ Name: newKeyName(), ExpiredAfter }))
+      const key = await api.db
+        .selectFrom('apiKeys')
+        .select(['allowedFrom', 'expiredAfter'])
+        .where('userId', '=', answer.data.ID)
+        .executeTakeFirstOrThrow()
+      expect(key).toEqual({
+        expiredAfter: null,
+        allowedFrom: [
+          { prefix: '0.0.0.0/0', note: '' },
+          { prefix: '::/0', note: '' },
+        ],
+      })
+    }
+  })
+
+  it('doesn’t sign in at the portal, whatever the password', async () => {
+    const request = withKey({ Name: newKeyName() })
+    const { body: answer } = await admin.post('/admin/users', request)
+    for (const Password of [rightPassword, answer.data.PlaintextKey]) {
+      const login = await api.browser().post('/login', { UserName: request.UserName, Password })
+      expect([login.status, login.body.Err]).toEqual([401, 'err.invalidCredentials'])
+    }
+  })
+
+  it('loses its key when it is deleted, and the key’s name is free', async () => {
+    const Name = newKeyName()
+    const { ID } = (await admin.post('/admin/users', withKey({ Name }))).body.data
+    await admin.delete(`/admin/users/${ID}`)
+    const key = await api.db.selectFrom('apiKeys').select('deletedAt').where('userId', '=', ID).execute()
+    expect(key).toEqual([{ deletedAt: expect.any(Date) }])
+    expect((await admin.post('/admin/users', withKey({ Name }))).status).toBe(201)
+  })
+
+  it('isn’t made when the key’s name is taken, in any case', async () => {
+    const Name = newKeyName()
+    await admin.post('/admin/users', withKey({ Name }))
+    const before = await countUsers()
+    const taken = await admin.post('/admin/users', withKey({ Name: Name.toUpperCase() }))
+    expect([taken.status, taken.body]).toEqual([409, { Err: 'err.apiKeyNameTaken' }])
+    expect(await countUsers()).toBe(before)
+  })
+
+  it('leaves no key behind when its user isn’t made', async () => {
+    const user = await aUser(api)
+    const Name = newKeyName()
+    const answer = await admin.post('/admin/users', withKey({ Name }, { UserName: user.userName }))
+    expect(answer.body).toEqual({ Err: 'err.userNameTaken' })
+    expect(await api.db.selectFrom('apiKeys').select('id').where('name', '=', Name).execute()).toEqual([])
+  })
+
+  it.each([
+    ['no key', undefined, {}, 422, 'err.invalidField', 'ApiKey'],
+    ['a key without a name', {}, {}, 400, 'err.badRequest', 'ApiKey.Name'],
+    ['a key with an empty name', { Name: '' }, {}, 422, 'err.invalidField', 'ApiKey.Name'],
+    [
+      'a range that is an address',
+      { AllowedFrom: [{ prefix: '10.0.0.1' }] },
+      {},
+      422,
+      'err.invalidCidr',
+      'ApiKey.AllowedFrom.0.prefix',
+    ],
+    [
+      'a range with too many bits',
+      { AllowedFrom: [{ prefix: '10.0.0.0/33' }] },
+      {},
+      422,
+      'err.invalidCidr',
+      'ApiKey.AllowedFrom.0.prefix',
+    ],
+    [
+      'an IPv6 range with too many bits',
+      { AllowedFrom: [{ prefix: '::/129' }] },
+      {},
+      422,
+      'err.invalidCidr',
+      'ApiKey.AllowedFrom.0.prefix',
+    ],
+    ['no range at all', { AllowedFrom: [] }, {}, 422, 'err.invalidField', 'ApiKey.AllowedFrom'],
+    [
+      'an end that has passed',
+      { ExpiredAfter: '2020-01-01T00:00:00Z' },
+      {},
+      422,
+      'err.invalidField',
+      'ApiKey.ExpiredAfter',
+    ],
+    [
+      'an end that is no instant',
+      { ExpiredAfter: '12 months' },
+      {},
+      422,
+      'err.invalidField',
+      'ApiKey.ExpiredAfter',
+    ],
+    ['a password', {}, { PlainPassword: rightPassword }, 422, 'err.invalidField', 'PlainPassword'],
+    ['a second factor', {}, { TOTPEnabled: true }, 422, 'err.invalidField', 'TOTPEnabled'],
+    ['a DN', {}, { ThirdPartyAuth: 'uid=g' }, 422, 'err.invalidField', 'ThirdPartyAuth'],
+  ])('is refused with %s, and nobody is made', async (what, key, fields, status, code, Extra) => {
+    const before = await countUsers()
+    const named = what.startsWith('a key') ? {} : { Name: newKeyName() }
+    const answer = await admin.post('/admin/users', withKey(key && { ...named, ...key }, fields))
+    expect([answer.status, answer.body]).toEqual([status, { Err: code, Extra }])
+    expect(await countUsers()).toBe(before)
+  })
+})
+
+describe('a user’s session limit', () => {
+  it('is at most the licence’s, and one that is above it already stays until it is changed', async () => {
+    await aLicence(api, { sessionLimit: 3 })
+    expect((await admin.post('/admin/users', body({ SessionLimit: 3 }))).status).toBe(201)
+    const above = await admin.post('/admin/users', body({ SessionLimit: 4 }))
+    expect([above.status, above.body]).toEqual([422, { Err: 'err.invalidField', Extra: 'SessionLimit' }])
+    const { ID } = (await admin.post('/admin/users', body({ SessionLimit: 3 }))).body.data
+    expect((await admin.put(`/admin/users/${ID}`, { Name: 'x', SessionLimit: 4 })).status).toBe(422)
+    await aLicence(api, { sessionLimit: 1 })
+    expect((await admin.put(`/admin/users/${ID}`, { Name: 'x', SessionLimit: 3 })).status).toBe(200)
+    expect((await admin.put(`/admin/users/${ID}`, { Name: 'x', SessionLimit: 2 })).status).toBe(422)
+    expect((await admin.put(`/admin/users/${ID}`, { Name: 'x', SessionLimit: null })).status).toBe(200)
+  })
+
+  it('is any number without a licence, or with one that has none', async () => {
+    expect((await admin.post('/admin/users', body({ SessionLimit: 50 }))).status).toBe(201)
+    await aLicence(api, { sessionLimit: null })
+    expect((await admin.post('/admin/users', body({ SessionLimit: 50 }))).status).toBe(201)
   })
 })
 
@@ -240,12 +464,68 @@ describe('changing a user', () => {
     expect((await read(user.id)).Name).toBe('Ada Lovelace')
   })
 
-  it('is not for users that an identity provider makes', async () => {
-    for (const authType of ['SAML', 'OIDC']) {
-      const user = await aUser(api, { authType })
-      const answer = await admin.put(`/admin/users/${user.id}`, { Name: 'x' })
-      expect([answer.status, answer.body.Err]).toEqual([403, 'err.forbidden'])
-    }
+  it.each(['SAML', 'OIDC'])(
+    'of a %s user is whether and until when he may sign in, no more',
+    async (authType) => {
+      const user = await aUser(api, {
+        authType,
+        passwordHash: null,
+        thirdPartyAuth: `https://idp.example ${authType}`,
+      })
+      const acl = await anAcl(api)
+      const whole = await read(user.id)
+      const request = {
+        ID: user.id,
+        Name: whole.Name,
+        Company: whole.Company,
+        Duration: whole.Duration,
+        SessionLimit: whole.SessionLimit,
+        TOTPEnabled: false,
+        ThirdPartyAuth: whole.ThirdPartyAuth,
+        AclIds: [],
+      }
+      for (const [field, value] of Object.entries({
+        Name: 'x',
+        Company: 'x',
+        Duration: 5,
+        SessionLimit: 1,
+        TOTPEnabled: true,
+        ThirdPartyAuth: 'x',
+        AclIds: [acl],
+        PlainPassword: rightPassword,
+      })) {
+        const answer = await admin.put(`/admin/users/${user.id}`, { ...request, [field]: value })
+        expect([answer.status, answer.body]).toEqual([403, { Err: 'err.forbidden', Extra: field }])
+      }
+      expect(await read(user.id)).toEqual(whole)
+      const ValidUntil = '2099-01-01T00:00:00.000Z'
+      const answer = await admin.put(`/admin/users/${user.id}`, {
+        ...request,
+        LoginEnabled: false,
+        ValidUntil,
+      })
+      expect(answer.status).toBe(200)
+      const { LastModifiedAt: _, ...after } = await read(user.id)
+      const { LastModifiedAt: __, ...before } = whole
+      expect(after).toEqual({ ...before, LoginEnabled: false, ValidUntil })
+    },
+  )
+
+  it('asks for a second factor at the next sign-in and ends nothing now', async () => {
+    const user = await aUser(api)
+    const browser = await signedIn(api, user)
+    expect((await admin.put(`/admin/users/${user.id}`, { Name: 'x', TOTPEnabled: true })).status).toBe(200)
+    expect((await browser.get('/whoami')).status).toBe(200)
+    const login = () => api.browser().post('/login', { UserName: user.userName, Password: rightPassword })
+    expect((await login()).body.Err).toBe('err.totpEnrolmentRequired')
+    expect((await admin.put(`/admin/users/${user.id}`, { Name: 'x', TOTPEnabled: false })).status).toBe(200)
+    expect((await login()).status).toBe(200)
+  })
+
+  it('takes no second factor for an apikey user', async () => {
+    const user = await aUser(api, { authType: 'apikey', passwordHash: null })
+    const answer = await admin.put(`/admin/users/${user.id}`, { Name: 'x', TOTPEnabled: true })
+    expect([answer.status, answer.body]).toEqual([422, { Err: 'err.invalidField', Extra: 'TOTPEnabled' }])
   })
 
   it('needs somebody to change', async () => {
@@ -344,6 +624,51 @@ describe('what a change of a user closes', () => {
   })
 })
 
+describe('resetting a user’s second factor', () => {
+  it('takes it away, ends the sessions with what they opened, and asks for it still', async () => {
+    await aLicence(api)
+    const user = await aUser(api)
+    const browser = await signedIn(api, user)
+    const aclId = await anAcl(api)
+    await api.db.insertInto('userAcls').values({ userId: user.id, aclId }).execute()
+    const grant = await aGrant(api, user.id, aclId)
+    await api.db
+      .updateTable('users')
+      .set({ totpEnabled: true, totpSecret: 'sealed', totpConfirmedAt: new Date() })
+      .where('id', '=', user.id)
+      .execute()
+    await api.db.insertInto('recoveryCodes').values({ userId: user.id, codeHash: 'hash' }).execute()
+    expect(await read(user.id)).toMatchObject({ TOTPEnabled: true, TOTPVerified: true })
+
+    const answer = await admin.delete(`/admin/users/${user.id}/totpToken`)
+    expect([answer.status, answer.body]).toEqual([200, { data: null }])
+    expect(await read(user.id)).toMatchObject({ TOTPEnabled: true, TOTPVerified: false })
+    expect((await browser.get('/whoami')).status).toBe(401)
+    expect((await endOf(api, grant)).endedReason).toBe('userChanged')
+    const codes = await api.db
+      .selectFrom('recoveryCodes')
+      .select('id')
+      .where('userId', '=', user.id)
+      .execute()
+    expect(codes).toEqual([])
+    expect((await auditOf(api, user.userName)).find(({ kind }) => kind === 'ResetTOTP')).toMatchObject({
+      fields: { UserName: user.userName, AdminName: admin.name },
+    })
+    const login = await api.browser().post('/login', { UserName: user.userName, Password: rightPassword })
+    expect(login.body.Err).toBe('err.totpEnrolmentRequired')
+  })
+
+  it('is not for who has none here, and needs somebody', async () => {
+    for (const authType of ['SAML', 'OIDC', 'apikey']) {
+      const user = await aUser(api, { authType })
+      const answer = await admin.delete(`/admin/users/${user.id}/totpToken`)
+      expect([answer.status, answer.body]).toEqual([403, { Err: 'err.forbidden', Extra: 'AuthType' }])
+    }
+    const answer = await admin.delete(`/admin/users/${unknownId}/totpToken`)
+    expect([answer.status, answer.body]).toEqual([404, { Err: 'err.notFound' }])
+  })
+})
+
 describe('a user’s dialog', () => {
   it('shows groups, access rules and sessions', async () => {
     const [direct, byGroup] = [await anAcl(api, { url: 'https://a.example' }), await anAcl(api)]
@@ -376,9 +701,37 @@ describe('the users’ pages', () => {
       await browser.post('/admin/users', body()),
       await browser.put(`/admin/users/${user.id}`, { Name: 'Owner', AclIds: [] }),
       await browser.delete(`/admin/users/${user.id}`),
+      await browser.delete(`/admin/users/${user.id}/totpToken`),
       await api.browser().delete(`/admin/users/${user.id}`),
     ]
     for (const answer of answers) expect(answer.body).toEqual({ Err: 'err.invalidSession' })
     expect((await read(user.id)).Name).toBe('Ada Lovelace')
+  })
+
+  it('need the second step as well, and an id', async () => {
+    const user = await aUser(api)
+    const half = api.browser()
+    const { userName } = await anAdmin(api, { totpEnabled: true })
+    await half.post('/admin/login', { UserName: userName, Password: rightPassword })
+    for (const answer of [
+      await half.get('/admin/users'),
+      await half.get(`/admin/users/${user.id}`),
+      await half.post('/admin/users', body()),
+      await half.put(`/admin/users/${user.id}`, { Name: 'x' }),
+      await half.delete(`/admin/users/${user.id}`),
+      await half.delete(`/admin/users/${user.id}/totpToken`),
+      await half.get(`/admin/users/${user.id}/sessions`),
+      await half.get(`/admin/users/${user.id}/groups`),
+      await half.get(`/admin/users/${user.id}/acls`),
+    ])
+      expect([answer.status, answer.body]).toEqual([403, { Err: 'err.totpEnrolmentRequired' }])
+    for (const answer of [
+      await admin.get('/admin/users/me'),
+      await admin.put('/admin/users/me', { Name: 'x' }),
+      await admin.delete('/admin/users/me'),
+      await admin.delete('/admin/users/me/totpToken'),
+      await admin.get('/admin/users/me/sessions'),
+    ])
+      expect([answer.status, answer.body]).toEqual([422, { Err: 'err.invalidField', Extra: 'id' }])
   })
 })
