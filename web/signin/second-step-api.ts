@@ -1,25 +1,14 @@
+import type { OtpEnrolled, OtpMethods, OtpSecret } from '#server/auth/second-factor/second-factor.schema.ts'
 import { ApiFailure, isFailure, request } from '../api.ts'
 import { apiBase, type Realm } from './realm.ts'
 
-/** What the session still asks for, and with what it can be given. */
-export type SecondStepMethods = {
-  Step: 'verify' | 'enrol' | 'none'
-  Totp: boolean
-  Passkey: boolean
-  Deferable: boolean
-  RecoveryCodesLeft: number
-}
-
-/** A secret that waits for its first code; the address is that of the QR code. */
-export type PendingSecret = { Secret: string; URL: string }
-
 /** The calls of the second step, for half sessions of either realm. Portal §7. */
 export const fetchMethods = (realm: Realm, { signal }: { signal?: AbortSignal } = {}) =>
-  request<SecondStepMethods>('GET', `${apiBase[realm]}/otp/methods`, { signal })
+  request<OtpMethods>('GET', `${apiBase[realm]}/otp/methods`, { signal })
 
 /** The same secret for 10 minutes; refused with 409 once one is confirmed. */
 export const fetchPendingSecret = (realm: Realm, { signal }: { signal?: AbortSignal } = {}) =>
-  request<PendingSecret>('GET', `${apiBase[realm]}/otp/generate`, { signal })
+  request<OtpSecret>('GET', `${apiBase[realm]}/otp/generate`, { signal })
 
 /** A code of the app, or a recovery code: signs in. */
 export const verifyCode = (realm: Realm, code: string) =>
@@ -27,7 +16,7 @@ export const verifyCode = (realm: Realm, code: string) =>
 
 /** The first code of the pending secret: confirms it and signs in; the recovery codes are told this once. */
 export const confirmSecret = (realm: Realm, code: string) =>
-  request<{ RecoveryCodes: string[] }>('POST', `${apiBase[realm]}/otp/verify`, { body: { Code: code } })
+  request<OtpEnrolled>('POST', `${apiBase[realm]}/otp/verify`, { body: { Code: code } })
 
 /** Puts the enrolment off; administrators only, three times in all. */
 export const deferEnrolment = () =>

@@ -1,8 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
 import { PasskeyStepButton } from '../passkeys/passkey-step-button.tsx'
+import { hasPasskeys } from '../passkeys/use-passkey-act.ts'
 import { CodeField } from './code-field.tsx'
 import type { Realm } from './realm.ts'
 import { useRetryWait } from './retry-wait.ts'
@@ -57,20 +59,28 @@ export function VerifyStep({ realm, isCodeRequired = false, onVerified, onExpire
     if (lacksCode) field.current?.focus()
     else verify.mutate()
   }
+  // With passkeys alone there is no code to type.
+  const takesCode = !methods || methods.Totp || methods.RecoveryCodesLeft > 0 || !methods.Passkey
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-5">
       <SignInError failure={failure} />
-      <CodeField
-        ref={field}
-        autoFocus
-        takesRecoveryCode
-        value={code}
-        onChange={setCode}
-        error={isMissing ? t('error.required') : undefined}
-      />
-      <Button type="submit" variant="primary" size="lg" wide busy={verify.isPending} disabled={isWaiting}>
-        {t('otp.submit')}
-      </Button>
+      {takesCode ? (
+        <>
+          <CodeField
+            ref={field}
+            autoFocus
+            takesRecoveryCode
+            value={code}
+            onChange={setCode}
+            error={isMissing ? t('error.required') : undefined}
+          />
+          <Button type="submit" variant="primary" size="lg" wide busy={verify.isPending} disabled={isWaiting}>
+            {t('otp.submit')}
+          </Button>
+        </>
+      ) : hasPasskeys() ? null : (
+        <Banner tone="warn" title={t('passkeys.unsupported')} />
+      )}
       {methods?.Passkey ? (
         <PasskeyStepButton
           realm={realm}
