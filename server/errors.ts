@@ -86,6 +86,7 @@ export const errorStatus = {
   'err.agentBackendTypeNotSupported': 422,
   'err.passwordLength': 422,
   'err.passwordLeaked': 422,
+  'err.passwordIsUserName': 422,
   'err.invalidCode': 422,
   'err.invalidPasskey': 422,
   'err.distinguishedNameRequired': 422,

@@ -66,7 +66,7 @@ export async function startServer(
   const pools = createPools(database.connection)
   const db = { grants: pools.grants.db, lists: pools.lists.db, background: pools.background.db }
   const passwords = createPasswordHasher()
-  await ensureFirstAdmin({ db, passwords, config }, announce)
+  await ensureFirstAdmin({ db, passwords, config, log }, announce)
 
   const queue = createQueue({
     replica: config.replica,

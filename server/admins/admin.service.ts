@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Acting } from '../audit/acting-admin.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { hashNewPassword } from '../auth/passwords/new-password.service.ts'
 import { resetSecondFactor } from '../auth/second-factor/reset-second-factor.service.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
@@ -32,7 +33,12 @@ export async function createAdmin(
   { request, by, requestId }: Acting & { request: AdminCreate },
 ): Promise<{ ID: string }> {
   checkNewAdmin(request, await directorySearches(db.grants))
-  const passwordHash = request.PlainPassword ? await passwords.hashPassword(request.PlainPassword) : null
+  const passwordHash = request.PlainPassword
+    ? await hashNewPassword(
+        { passwords },
+        { password: request.PlainPassword, userName: request.UserName, field: 'PlainPassword' },
+      )
+    : null
   return inTransaction(db.grants, async (tx) => {
     const id = await insertAdmin(tx, {
       name: request.Name,
@@ -66,7 +72,16 @@ export async function updateAdmin(
 ): Promise<string> {
   const { id, request, ifMatch, self, by, requestId } = change
   const searches = await directorySearches(db.grants)
-  const passwordHash = request.PlainPassword && (await passwords.hashPassword(request.PlainPassword))
+  const passwordHash =
+    request.PlainPassword &&
+    (await hashNewPassword(
+      { passwords },
+      {
+        password: request.PlainPassword,
+        userName: (await getAdmin(db.grants, id)).userName,
+        field: 'PlainPassword',
+      },
+    ))
 
   return changeAdmin(db.grants, { ...change, ifMatch }, async (tx, before) => {
     checkAdminChange(before, request, { isSelf: self.id === before.id, directorySearches: searches })

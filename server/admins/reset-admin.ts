@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { writeAudit } from '../audit/audit.store.ts'
 import { newPasswordSchema } from '../auth/auth.schema.ts'
+import { hashNewPassword } from '../auth/passwords/new-password.service.ts'
 import { resetSecondFactor } from '../auth/second-factor/reset-second-factor.service.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
@@ -13,7 +14,7 @@ import { resetAdminRow } from './admin.store.ts'
  * Gives a lost administrator a new password from the command line: he is enabled, signs in with a password from now
  * on, and his sessions end. His second factor stays, unless it is lost as well.
  *
- * @throws err.passwordLength, err.notFound
+ * @throws err.passwordLength, err.passwordLeaked, err.passwordIsUserName, err.notFound
  */
 export async function resetAdminPassword(
   { db, passwords }: { db: Kysely<DB> } & Pick<Deps, 'passwords'>,
@@ -24,7 +25,10 @@ export async function resetAdminPassword(
   }: { userName: string; newPassword: string; withSecondFactor?: boolean },
 ): Promise<void> {
   if (!newPasswordSchema.safeParse(newPassword).success) throw apiError('err.passwordLength')
-  const passwordHash = await passwords.hashPassword(newPassword)
+  const passwordHash = await hashNewPassword(
+    { passwords },
+    { password: newPassword, userName, field: 'password' },
+  )
   await inTransaction(db, async (tx) => {
     const admin = await resetAdminRow(tx, userName, passwordHash)
     if (admin === undefined) throw apiError('err.notFound', { extra: userName })

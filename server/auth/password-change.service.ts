@@ -7,6 +7,7 @@ import { endOtherSessions, type SignInClient } from '../sessions/session.service
 import { findAdminAccount, findUserAccount, replacePassword } from './account.store.ts'
 import { countFailures } from './failure-limits.ts'
 import type { Account } from './identity/identity.ts'
+import { hashNewPassword } from './passwords/new-password.service.ts'
 
 /** Who changes the own password, from where, and what was typed. */
 export type PasswordChange = {
@@ -25,7 +26,8 @@ type PasswordDeps = Pick<Deps, 'db' | 'rights' | 'passwords'>
 /**
  * Changes a signed-in user's password. The session stays, all others of the account end with their grants.
  *
- * @throws err.passwordNotLocal, err.invalidCredentials, err.tooManyRequests
+ * @throws err.passwordNotLocal, err.invalidCredentials, err.passwordLeaked, err.passwordIsUserName,
+ * err.tooManyRequests
  */
 export async function changeUserPassword(deps: PasswordDeps, change: PasswordChange): Promise<void> {
   const account = await findUserAccount(deps.db.grants, change.userName)
@@ -67,5 +69,6 @@ async function prove(
     }),
   )
   if (!isRight) throw apiError('err.invalidCredentials')
-  return { current: account, newHash: await deps.passwords.hashPassword(newPassword) }
+  const chosen = { password: newPassword, userName: account.userName, field: 'NewPassword' }
+  return { current: account, newHash: await hashNewPassword(deps, chosen) }
 }
