@@ -37,7 +37,9 @@ export async function findAdminAccountById(db: Kysely<DB>, id: string): Promise<
 
 /** An administrator by id, locked until the transaction ends. */
 export async function lockAdminAccount(tx: Kysely<DB>, id: string): Promise<Account | undefined> {
-  return readAdmin(tx, sql`id = ${id} for no key update`)
+  // Read after the lock: passkeys, in another table, would else be those of before the wait for it.
+  await sql`select from admins where id = ${id} for no key update`.execute(tx)
+  return readAdmin(tx, sql`id = ${id}`)
 }
 
 async function readAdmin(db: Kysely<DB>, which: ReturnType<typeof sql>): Promise<Account | undefined> {
