@@ -33,7 +33,7 @@ export function PasskeysDialog({ realm, open, onClose }: Props) {
 function Passkeys({ realm }: Pick<Props, 'realm'>) {
   const { t } = useTranslation()
   const errors = useErrorText()
-  const { rows, isLoading, isBusy, failure, change, forgetFailure } = usePasskeys(realm)
+  const { rows, isLoading, isBusy, failure, done, change, forget } = usePasskeys(realm)
   const [removed, setRemoved] = useState<PasskeyRow | null>(null)
   /** Grows with each passkey made, so that the next one begins with an empty form. */
   const [madeCount, setMadeCount] = useState(0)
@@ -54,7 +54,7 @@ function Passkeys({ realm }: Pick<Props, 'realm'>) {
       { onSuccess: () => setRemoved(null) },
     )
   const ask = (row: PasskeyRow | null) => {
-    forgetFailure()
+    forget()
     setRemoved(row)
   }
   return (
@@ -62,6 +62,8 @@ function Passkeys({ realm }: Pick<Props, 'realm'>) {
       {failure && removed === null ? (
         <Banner tone="danger" title={t('error.labelled', { message: errors.ofError(failure) })} />
       ) : null}
+      {/* Not a toast: what is outside of an open dialog isn't read to anybody. */}
+      {done ? <Banner tone="ok" title={t(done)} /> : null}
       {isLoading ? <Loading /> : null}
       {rows?.length === 0 ? (
         <EmptyState icon={Fingerprint} title={t('passkeys.empty')} text={t('passkeys.emptyText')} />

@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { useToast } from '../components/toast.tsx'
 import type { TextKey } from '../i18n/texts.ts'
 import { listPasskeys, type PasskeyRealm } from './passkey-api.ts'
 import { toShownError } from './passkey-failure.ts'
@@ -12,7 +11,6 @@ export type PasskeyChange = { act: () => Promise<unknown>; done: TextKey }
 export function usePasskeys(realm: PasskeyRealm) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const say = useToast()
   const queryKey = ['passkeys', realm]
   // Nothing is kept: the next account of this browser must not see the last one's.
   const list = useQuery({
@@ -23,7 +21,6 @@ export function usePasskeys(realm: PasskeyRealm) {
   })
   const change = useMutation({
     mutationFn: ({ act }: PasskeyChange) => act(),
-    onSuccess: (_, { done }) => say({ tone: 'ok', text: t(done) }),
     onSettled: () => client.invalidateQueries({ queryKey }),
   })
   return {
@@ -32,7 +29,10 @@ export function usePasskeys(realm: PasskeyRealm) {
     isBusy: change.isPending,
     /** What went wrong last, for `errors.ofError`; null when nothing did. */
     failure: toShownError(change.error ?? list.error, t),
+    /** What was done last, to be said where it was asked for; null after a failure. */
+    done: change.isSuccess ? change.variables.done : null,
     change: change.mutate,
-    forgetFailure: change.reset,
+    /** Nothing was done, nothing went wrong. */
+    forget: change.reset,
   }
 }
