@@ -92,6 +92,9 @@ export async function startSamlIdp() {
       encryptionCert: state.encryptFor,
       encryptionPublicKey: state.encryptFor,
       encryptionAlgorithm: state.encryptionAlgorithm,
+      // AES-CBC, as many providers still do.
+      disallowEncryptionWithInsecureAlgorithm: false,
+      warnOnInsecureEncryptionAlgorithm: false,
     }),
     getPostURL: (...[, , , callback]: [unknown, unknown, unknown, (error: null, url: string) => void]) =>
       callback(null, acs),

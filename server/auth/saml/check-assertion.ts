@@ -29,7 +29,12 @@ export type Expected = {
 }
 
 /** Who signed in, by the identity provider's word that is now used up, and what we sent the browser away with. */
-export type Asserted = { userName: string; claims: IdentityClaims; facts: Record<string, unknown> }
+export type Asserted = {
+  userName: string
+  claims: IdentityClaims
+  requestId: string
+  facts: Record<string, unknown>
+}
 
 /** How far the clocks of two organisations may differ. */
 const skewMilliseconds = 60_000
@@ -72,7 +77,7 @@ export async function checkAssertion(
   if (!(await useAssertion(db.grants, { issuer: expected.issuer, id, expiresAt })))
     throw refusal('assertion was used before')
   if (!(await useIdentityRequest(db.grants, requestId))) throw refusal('request was answered meanwhile')
-  return { userName, claims, facts: request.facts }
+  return { userName, claims, requestId, facts: request.facts }
 }
 
 function toAssertion(verified: string): Element {

@@ -21,6 +21,15 @@ import { verifyResponse } from './verify-response.ts'
 export type SamlDeps = UserAdmissionDeps &
   Pick<Deps, 'sealer' | 'config'> & { idpMetadata: IdpMetadataSource }
 
+/** A browser on its way to the identity provider. */
+export type SamlBeginning = {
+  kiosk: boolean
+  /** Hash of the pre-login cookie. */
+  browserHash: string
+  /** The browser's session so far: a page of another site can't bring its cookie back with the answer. */
+  replaces: string | undefined
+}
+
 /** The form that a browser brings from the identity provider, and the browser. */
 export type SamlAnswer = {
   response: string | undefined
@@ -43,7 +52,7 @@ const faultsOfAnAddress = { failures: 300, seconds: 300 }
 export async function beginSamlSignIn(
   deps: SamlDeps,
   realm: Realm,
-  { kiosk, browserHash }: { kiosk: boolean; browserHash: string },
+  { kiosk, browserHash, replaces }: SamlBeginning,
 ): Promise<string> {
   const { settings, saml } = await readSaml(deps, realm)
   const idp = await deps.idpMetadata.read(saml)
@@ -56,7 +65,7 @@ export async function beginSamlSignIn(
     kind: 'saml',
     requestId: id,
     browserHash,
-    facts: { kiosk },
+    facts: { kiosk, replaces: replaces && deps.sealer.seal(replaces, placeOf(id)) },
   })
   return url
 }
@@ -84,7 +93,8 @@ export async function finishSamlSignIn(
     userName = asserted.userName
     const kiosk =
       realm === 'user' && (asserted.facts.kiosk === true || answer.relayState === 'kioskMode=true')
-    return { session: await admit(deps, realm, asserted, { ...arrival, kiosk }), kiosk }
+    const replaces = arrival.replaces ?? openReplaced(deps, asserted)
+    return { session: await admit(deps, realm, asserted, { ...arrival, kiosk, replaces }), kiosk }
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) {
       await countInWindow(deps.db.grants, bucket, faultsOfAnAddress)
@@ -132,6 +142,12 @@ async function admit(deps: SamlDeps, realm: Realm, { userName, claims }: Asserte
       : await admitAdmin(deps, proven(await findIdentityAdmin(deps, identity)), arrival)
   return session
 }
+
+function openReplaced({ sealer }: SamlDeps, { requestId, facts }: Asserted): string | undefined {
+  return typeof facts.replaces === 'string' ? sealer.open(facts.replaces, placeOf(requestId)) : undefined
+}
+
+const placeOf = (id: string) => ({ table: 'identity_requests', column: 'facts', id })
 
 async function readSaml(
   deps: SamlDeps,

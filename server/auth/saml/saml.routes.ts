@@ -41,7 +41,9 @@ export function samlRoutes(
       .get(`${prefix}/login/saml`, (c) =>
         orBackTo(c, deps, page, async () => {
           const kiosk = realm === 'user' && c.req.query('kioskMode') === 'true'
-          return c.redirect(await beginSamlSignIn(samlDeps, realm, { kiosk, browserHash: binding.bind(c) }))
+          const browserHash = binding.bind(c)
+          const replaces = cookies.read(c, realm)
+          return c.redirect(await beginSamlSignIn(samlDeps, realm, { kiosk, browserHash, replaces }))
         }),
       )
       .post(`${prefix}/saml/acs`, (c) =>

@@ -33,7 +33,7 @@ export async function validateSamlSchema(xml: string, milliseconds = longestMill
   const { exitCode, stderr } = await inTurn(() => runXmllint(xml, milliseconds))
   if (exitCode === exitCodes.valid) return 'valid'
   const isBroken = exitCodes.broken.includes(exitCode)
-  throw new Error(isBroken ? `schema: ${firstFault(stderr)}` : `schema: the validator gave up (${exitCode})`)
+  throw new Error(isBroken ? firstFault(stderr) : `the validator gave up (${exitCode})`)
 }
 
 type XmllintResult = { exitCode: number; stderr: string }
@@ -65,7 +65,8 @@ const toTask = (xml: string) => ({
 
 /** `message.xml:1: Schemas validity error : Element '{urn:…}X': This element is not expected.` */
 function firstFault(stderr: string): string {
-  const [line = ''] = stderr.split('\n')
+  const lines = stderr.split('\n')
+  const line = lines.find((line) => line.includes(' error : ')) ?? lines[0] ?? ''
   return line.replace(/^message\.xml:\d+: /, '').slice(0, 300)
 }
 

@@ -42,7 +42,7 @@ export async function verifyResponse(
 
 async function checkSchema(xml: string): Promise<void> {
   await SamlLib.isValidXml(xml).catch((error: unknown) => {
-    if (error instanceof Error && error.name !== 'ApiError') throw refusal(error.message)
+    if (error instanceof Error && error.name !== 'ApiError') throw refusal(`schema: ${error.message}`)
     throw error
   })
 }
