@@ -1,3 +1,4 @@
+import type { HostileProvider } from './hostile-provider.ts'
 import type { OidcClient } from './oidc-provider.ts'
 import type { Browser, PeopleApi } from './people-api.ts'
 
@@ -113,6 +114,25 @@ export async function signInByOidc(
 ): Promise<string> {
   const answer = await visit.answer(await beginOidc(browser, realm, query), account)
   return finishOidc(browser, realm, answer.search)
+}
+
+/** A user's session that a hostile provider vouches for with a right token, in a browser. */
+export async function sessionOf(
+  hostile: HostileProvider,
+  browser: Browser,
+  claims: { sub: string; sid: string; preferred_username: string },
+): Promise<Browser> {
+  const request = await beginOidc(browser, 'user')
+  const of = (name: string) => request.searchParams.get(name) ?? ''
+  hostile.told.idToken = await hostile.idToken(of('nonce'), { claims })
+  hostile.told.userInfo = { sub: claims.sub }
+  const end = await finishOidc(
+    browser,
+    'user',
+    `?${new URLSearchParams({ code: 'code', state: of('state') })}`,
+  )
+  if (end !== '/') throw new Error(`not signed in: ${end}`)
+  return browser
 }
 
 const prefixOf = (realm: Realm) => (realm === 'user' ? '' : '/admin')

@@ -31,10 +31,12 @@ export async function startOidcProvider({
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const people = new Map<string, OidcPerson>()
+  const failing = new Set<string>()
   const provider = new Provider(issuer, await configure({ clients, claimsIn, deliver, people }))
   const answer = provider.callback()
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.url?.startsWith('/interaction/') === true) void signIn(provider, request, response)
+    if (failing.has(request.url ?? '')) response.writeHead(503).end()
+    else if (request.url?.startsWith('/interaction/') === true) void signIn(provider, request, response)
     else answer(request, response)
   })
 
@@ -42,6 +44,8 @@ export async function startOidcProvider({
     issuer,
     /** Everybody it knows, by subject. */
     people,
+    /** Paths that answer 503. */
+    failing,
     /** What it does on its own when somebody signs out there. */
     signOut: async (clientId: string, subject: string, sid: string) =>
       (await provider.Client.find(clientId)).backchannelLogout(subject, sid),
