@@ -30,12 +30,25 @@ export type UserView = {
 
 /** A page of the users, with search over name, company and user name, in the order asked for. */
 export async function listUsers(db: Kysely<DB>, query: ListQuery): Promise<Page<UserView>> {
-  const { order, limits } = toPageSql(query, { columns, fallback: 'Name', id: sql`u.id` })
-  const found = sql`from users u where u.deleted_at is null ${matches(query.search)}`
+  const { found, order, limits } = toListSql(query)
   const rows = await selectUsers(db, { page: sql`select u.id ${found} order by ${order} ${limits}`, order })
-  if (query.limit === undefined) return { rows, total: rows.length }
   const count = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db)
   return { rows, total: count.rows[0]?.total ?? 0 }
+}
+
+/** Ids of all users that are found, in the order asked for: 100,000 of them are read in a moment. */
+export async function listUserIds(db: Kysely<DB>, query: ListQuery): Promise<string[]> {
+  const { found, order, limits } = toListSql(query)
+  const { rows } = await sql<{ id: string }>`select u.id ${found} order by ${order} ${limits}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Those of some users who are there still, in the order of their ids. */
+export async function listUsersById(db: Kysely<DB>, ids: readonly string[]): Promise<UserView[]> {
+  const page = sql`
+    select u.id, p.place from unnest(${[...ids]}::uuid[]) with ordinality as p (id, place)
+    join users u on u.id = p.id and u.deleted_at is null`
+  return selectUsers(db, { page, order: sql`page.place` })
 }
 
 /** One user; throws err.notFound. */
@@ -90,6 +103,11 @@ export async function listUserAcls(
   return rows
 }
 
+function toListSql(query: ListQuery) {
+  const page = toPageSql(query, { columns, fallback: 'Name', id: sql`u.id` })
+  return { ...page, found: sql`from users u where u.deleted_at is null ${matches(query.search)}` }
+}
+
 const matches = (search: string | undefined): RawBuilder<unknown> => {
   if (search === undefined) return sql``
   const pattern = toLikePattern(search)
@@ -112,7 +130,7 @@ const columns: SortColumns = {
   ActiveSession: sql`(u.id in (select s.user_id from ${activeSessions}))`,
 }
 
-/** What stands around the users of a page is gathered for the whole page at once: a page may be everybody. */
+/** What stands around the users of a page is gathered for the whole page at once. */
 async function selectUsers(
   db: Kysely<DB>,
   { page, order }: { page: RawBuilder<unknown>; order: RawBuilder<unknown> },

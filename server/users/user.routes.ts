@@ -11,9 +11,10 @@ import { idParamSchema, listQuerySchema } from '../platform/wire.schema.ts'
 import { listLiveSessions } from '../sessions/session.query.ts'
 import type { AdminEnv } from '../sessions/session-guard.ts'
 import { toAclRow, toGroupRow, toSessionRow, toUserRow, userEtag } from './user.answer.ts'
-import { getUser, listUserAcls, listUserGroups, listUsers } from './user.query.ts'
+import { getUser, listUserAcls, listUserGroups, listUserIds, listUsers } from './user.query.ts'
 import { userCreateSchema, userUpdateSchema } from './user.schema.ts'
 import { createUser, deleteUser, resetUserSecondFactor, updateUser } from './user.service.ts'
+import { streamUsers } from './user-stream.ts'
 
 /** The console's users. Mounted at /admin/users, behind the admin guard. Console §2 "Users". */
 export function userRoutes(deps: Pick<Deps, 'db' | 'rights' | 'passwords'>) {
@@ -21,6 +22,7 @@ export function userRoutes(deps: Pick<Deps, 'db' | 'rights' | 'passwords'>) {
   return new Hono<HttpEnv & AdminEnv>()
     .get('/', validate('query', listQuerySchema), async (c) => {
       const query = c.req.valid('query')
+      if (query.limit === undefined) return streamUsers(c, lists, await listUserIds(lists, query))
       const { rows, total } = await listUsers(lists, query)
       return listed(c, { rows: rows.map(toUserRow), total }, query)
     })

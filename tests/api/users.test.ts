@@ -368,6 +368,32 @@ describe('the list of users', () => {
       expect((await names(`sort=${sort}`)).names.length).toBe(3)
   })
 
+  it('is whole without a limit, in order, however many there are', async () => {
+    const mark = `zw${Math.random().toString(36).slice(2, 8)}`
+    const many = 4_001
+    await api.db
+      .insertInto('users')
+      .values(
+        Array.from({ length: many }, (_, index) => ({
+          name: `${mark} ${String(many - index).padStart(5, '0')}`,
+          userName: `${mark}.${index}`,
+          authType: 'local',
+        })),
+      )
+      .execute()
+    const { status, headers, body: list } = await admin.get(`/admin/users?search=${mark}`)
+    expect([status, headers.get('Content-Type'), Object.keys(list)]).toEqual([
+      200,
+      'application/json',
+      ['data'],
+    ])
+    const names = list.data.map((row: { Name: string }) => row.Name)
+    expect([names.length, names]).toEqual([many, names.toSorted()])
+    expect((await admin.get(`/admin/users?search=${mark}&offset=4000`)).body.data).toHaveLength(1)
+    expect((await admin.get(`/admin/users?search=${mark}x`)).body).toEqual({ data: [] })
+    await api.db.deleteFrom('users').where('name', 'like', `${mark}%`).execute()
+  })
+
   it('takes signs of patterns and of SQL as what they are', async () => {
     await aUser(api, { name: `100%_'; drop table users; --` })
     const { body: list } = await admin.get(`/admin/users?search=${encodeURIComponent(`%_'; drop`)}`)
