@@ -1,64 +1,36 @@
 /** 0 very weak, 1 weak, 2 acceptable, 3 strong, 4 very strong. Portal §4. */
 export type PasswordStrength = 0 | 1 | 2 | 3 | 4
 
-/** Bits from which on a password is weak, acceptable, strong, very strong. */
-const steps = [28, 40, 56, 72]
+/** Judges a password; `ownWords` are its owner's names, which help nobody who knows him. */
+export type StrengthCheck = (password: string, ownWords?: readonly string[]) => PasswordStrength
 
-const common = [
-  'password',
-  'passwort',
-  'welcome',
-  'letmein',
-  'qwerty',
-  'qwertz',
-  'azerty',
-  'admin',
-  'abc123',
-  'iloveyou',
-  'monkey',
-  'dragon',
-  'knoc',
-  '123456',
-  '111111',
-  'summer',
-  'winter',
-]
-const rows = ['abcdefghijklmnopqrstuvwxyz', '0123456789', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm']
+/** As long as a password may be; time to judge grows with the length. */
+const longestPassword = 64
+
+let loading: Promise<StrengthCheck> | undefined
 
 /**
- * A rough measure of how hard a password is to guess: the size of its alphabets times its length, where words
- * everybody uses, the owner's own names, runs and repetitions count as one sign. An aid while typing, not a rule:
- * the rule is the length.
+ * Loads zxcvbn with its list of common passwords, keyboards and diceware words (language-common), once and only
+ * when somebody types a new password: 240 kB that nobody else downloads. The English word lists would be 600 kB more.
+ * An aid while typing; the rules are the server's: length, leaked passwords, user name.
  */
-export function passwordStrength(password: string, ownWords: readonly string[] = []): PasswordStrength {
-  const bits = effectiveLength(password, ownWords) * Math.log2(alphabetOf(password))
-  return steps.filter((step) => bits >= step).length as PasswordStrength
+export function loadStrengthCheck(): Promise<StrengthCheck> {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
 }
 
-function effectiveLength(password: string, ownWords: readonly string[]): number {
-  let text = password.toLowerCase()
-  for (const word of [...common, ...ownWords.map((own) => own.toLowerCase())])
-    if (word.length >= 3) text = text.replaceAll(word, '\0')
-  const signs = Array.from(text)
-  return signs.filter((sign, index) => !continues(signs[index - 1], sign)).length
+async function load(): Promise<StrengthCheck> {
+  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ])
+  const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength: longestPassword })
+  return (password, ownWords = []) => zxcvbn.check(password, toInputs(ownWords)).score
 }
 
-const continues = (before: string | undefined, sign: string): boolean =>
-  before !== undefined && (before === sign || rows.some((row) => isNeighbour(row, before, sign)))
-
-const isNeighbour = (row: string, one: string, other: string): boolean =>
-  row.includes(one) && row.includes(other) && Math.abs(row.indexOf(one) - row.indexOf(other)) === 1
-
-function alphabetOf(password: string): number {
-  const sizes: [RegExp, number][] = [
-    [/[a-z]/, 26],
-    [/[A-Z]/, 26],
-    [/[0-9]/, 10],
-    [/[\x20-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]/, 33],
-    [/[^\x20-\x7e]/, 100],
-  ]
-  return Math.max(
-    2,
-    sizes.reduce((sum, [pattern, size]) => sum + (pattern.test(password) ? size : 0), 0),
-  )
-}
+/** Whole names and their parts: `Ada Lovelace`, `ada.lovelace@example.com`. */
+const toInputs = (names: readonly string[]): string[] =>
+  ['knoc', ...names, ...names.flatMap((name) => name.split(/[\s.@_-]+/))].filter((word) => word.length >= 3)

@@ -9,6 +9,7 @@ import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PasswordField } from '../components/text-field.tsx'
 import { useToast } from '../components/toast.tsx'
+import { newPasswordFault } from '../forms/new-password-fault.ts'
 import { PasswordStrengthMeter } from '../forms/password-strength-meter.tsx'
 import { useErrorText } from '../i18n/use-error-text.ts'
 import { useDirtyForm } from '../shell/dirty-forms.ts'
@@ -32,7 +33,7 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
   const errors = useErrorText()
   const say = useToast()
   const [failure, setFailure] = useState<unknown>(null)
-  const { register, handleSubmit, formState, reset, control } = useForm({
+  const { register, handleSubmit, formState, reset, control, setError } = useForm({
     resolver: zodResolver(formSchema),
     defaultValues: empty,
   })
@@ -51,7 +52,9 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
       close()
       say({ tone: 'ok', text: t('password.done') })
     } catch (error) {
-      setFailure(error)
+      const message = newPasswordFault(error)
+      if (message === undefined) setFailure(error)
+      else setError('NewPassword', { message }, { shouldFocus: true })
     }
   })
   const fieldError = (name: keyof typeof empty) => errors.ofField(formState.errors[name]?.message)

@@ -1,11 +1,13 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useEffect, useId } from 'react'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { useTranslation } from 'react-i18next'
 import { Banner } from '../../components/banner.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { PasswordField } from '../../components/text-field.tsx'
+import { newPasswordFault } from '../../forms/new-password-fault.ts'
+import { PasswordStrengthMeter } from '../../forms/password-strength-meter.tsx'
 import { useErrorText } from '../../i18n/use-error-text.ts'
 import { changePassword } from '../admin-api.ts'
 import { useAdminAction } from '../use-admin-action.ts'
@@ -20,12 +22,16 @@ export function PasswordDialog({ open, onClose }: { open: boolean; onClose: () =
   const formId = useId()
   const form = useForm({ resolver: zodResolver(passwordFormSchema), defaultValues: empty })
   const faults = form.formState.errors
+  const newPassword = useWatch({ control: form.control, name: 'NewPassword' })
   const change = useAdminAction({
     run: changePassword,
     stale: [],
     done: 'password.done',
     onDone: onClose,
-    onFailed: () => {},
+    onFailed: (error) => {
+      const message = newPasswordFault(error)
+      if (message !== undefined) form.setError('NewPassword', { message }, { shouldFocus: true })
+    },
   })
   const { reset: resetForm } = form
   const { reset: resetChange } = change
@@ -54,7 +60,7 @@ export function PasswordDialog({ open, onClose }: { open: boolean; onClose: () =
       }
     >
       <form id={formId} noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        {change.error ? (
+        {change.error && newPasswordFault(change.error) === undefined ? (
           <Banner tone="danger" title={t('error.labelled', { message: errors.ofError(change.error) })} />
         ) : null}
         <PasswordField
@@ -63,13 +69,16 @@ export function PasswordDialog({ open, onClose }: { open: boolean; onClose: () =
           error={errors.ofField(faults.ExistingPassword?.message)}
           {...form.register('ExistingPassword')}
         />
-        <PasswordField
-          label={t('password.new')}
-          description={t('password.newText')}
-          autoComplete="new-password"
-          error={errors.ofField(faults.NewPassword?.message)}
-          {...form.register('NewPassword')}
-        />
+        <div className="flex flex-col gap-2">
+          <PasswordField
+            label={t('password.new')}
+            description={t('password.newText')}
+            autoComplete="new-password"
+            error={errors.ofField(faults.NewPassword?.message)}
+            {...form.register('NewPassword')}
+          />
+          <PasswordStrengthMeter password={newPassword} />
+        </div>
         <PasswordField
           label={t('password.confirm')}
           autoComplete="new-password"
