@@ -6,6 +6,7 @@ import { requireProgram } from '#tests/support/debian.ts'
 import { findBarriers, focusOf, moveTo } from './accessibility.ts'
 import { heading, reads, signIn, signInAdmin, submitLogin } from './acts.ts'
 import { createCodeApp } from './codes.ts'
+import { eventually, journeyTime, patience } from './patience.ts'
 
 const password = 'a password of users 1'
 
@@ -14,7 +15,7 @@ let count = 0
 
 describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
   'signing in to the portal',
-  { timeout: 45_000 },
+  { timeout: journeyTime },
   () => {
     let site: BrowserSite
     let browser: TestBrowser
@@ -44,6 +45,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
     /** A visitor who is about to be refused what he has to be refused. */
     async function visit(options: Parameters<TestBrowser['visit']>[1] = {}): Promise<Visitor> {
       const visitor = await browser.visit(site.arena.serverUrl, options)
+      visitor.context.setDefaultTimeout(patience)
       visitor.expectFault(
         /^console \/api\/(login|status|otp\/\w+|events|admin\/\w+): .*\b4(01|03|09|22|29)\b/,
       )
@@ -113,7 +115,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.getByLabel('Username').fill('robin')
         expect(await page.getByText('Required').count()).toBe(1)
         await page.keyboard.press('Enter')
-        await expect.poll(() => isFocused(page, 'Password')).toBe(true)
+        await eventually(() => isFocused(page, 'Password')).toBe(true)
         expect(sent).toEqual([])
         await leave()
       })
@@ -125,7 +127,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.evaluate(() => sessionStorage.setItem('userSession', '{"old":true}'))
         await submitLogin(page, { ...user, password: 'not the password' })
         await page.getByText('Error: Invalid credentials').waitFor()
-        await expect.poll(() => isFocused(page, 'Password')).toBe(true)
+        await eventually(() => isFocused(page, 'Password')).toBe(true)
         expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
         expect(await page.getByLabel('Username').inputValue()).toBe(user.userName)
         expect(await page.evaluate(() => sessionStorage.getItem('userSession'))).toBeNull()
@@ -152,7 +154,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.waitForURL('**/home/new')
         await page.getByRole('button', { name: 'Show as list' }).or(page.getByText('No access yet')).waitFor()
         expect(await page.getByRole('button', { name: 'Passkeys' }).count()).toBe(0)
-        expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({})
+        expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
         const cookie = (await context.cookies()).find(({ name }) => name === 'knoc_user')
         expect(cookie?.expires).toBe(-1)
         await leave()
@@ -189,7 +191,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         expect(await button.isDisabled()).toBe(true)
         await reads(page.getByRole('alert'), /try again in 1 s/)
         await page.getByRole('alert').waitFor({ state: 'hidden' })
-        await expect.poll(() => button.isDisabled()).toBe(false)
+        await eventually(() => button.isDisabled()).toBe(false)
         await leave()
       })
     })
@@ -280,12 +282,12 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await submitLogin(page, user)
         await page.waitForURL('**/otp/verify')
         expect(await page.title()).toBe('Second factor · Knoc')
-        await expect.poll(() => isFocused(page, 'Code')).toBe(true)
+        await eventually(() => isFocused(page, 'Code')).toBe(true)
         // A code that was used is none.
         await page.keyboard.type(app.last())
         await page.keyboard.press('Enter')
         await page.getByText('Error: Invalid code').waitFor()
-        await expect.poll(() => isFocused(page, 'Code')).toBe(true)
+        await eventually(() => isFocused(page, 'Code')).toBe(true)
         await page.keyboard.type(await app.next())
         await page.keyboard.press('Enter')
         await page.waitForURL('**/home/new')
@@ -495,7 +497,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.keyboard.press('Enter')
         const title = page.getByRole('heading', { name: 'Your recovery codes' })
         await title.waitFor()
-        await expect.poll(async () => (await focusOf(page)).name).toBe('Your recovery codes')
+        await eventually(async () => (await focusOf(page)).name).toBe('Your recovery codes')
         await moveTo(page, 'I have kept them')
         await page.keyboard.press('Space')
         await moveTo(page, 'Continue')
@@ -510,7 +512,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.keyboard.type(password)
         await page.keyboard.press('Enter')
         await page.waitForURL('**/otp/verify')
-        await expect.poll(() => isFocused(page, 'Code')).toBe(true)
+        await eventually(() => isFocused(page, 'Code')).toBe(true)
         await page.keyboard.type(await app.next())
         await page.keyboard.press('Enter')
         await page.waitForURL('**/home/new')

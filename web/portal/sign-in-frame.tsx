@@ -16,7 +16,7 @@ export function SignInFrame({
   children: ReactNode
 }) {
   return (
-    <div className="grid min-h-dvh flex-1 lg:grid-cols-[minmax(26rem,5fr)_7fr] print:block">
+    <div className="grid min-h-dvh flex-1 grid-cols-[minmax(0,1fr)] lg:grid-cols-[minmax(26rem,5fr)_7fr] print:block">
       <div className="flex flex-col bg-surface">
         <header className="flex items-center justify-between gap-4 p-5 sm:px-8 print:hidden">
           <BrandLogo />

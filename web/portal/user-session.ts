@@ -69,9 +69,12 @@ export function settleSession(client: QueryClient, { waitMs = 0 } = {}): Promise
 }
 let settling: Promise<Standing> | null = null
 
-/** A session that the server says is gone: believed when it is said twice. */
-export const confirmLoss = (client: QueryClient): Promise<Standing> =>
-  settleSession(client, { waitMs: knownSession(client) ? secondLookMs : 0 })
+/** A session that the server says is gone: believed when it is said twice. Half a session is believed gone at once. */
+export async function confirmLoss(client: QueryClient): Promise<Standing> {
+  if (knownSession(client)) return settleSession(client, { waitMs: secondLookMs })
+  clearSession(client)
+  return null
+}
 
 /** The server asks for a second step, by the code of its refusal. The guards then lead there. */
 export async function takeStep(client: QueryClient, code: string): Promise<void> {
@@ -114,7 +117,7 @@ const toSession = (standing: Standing): UserSession | null => (typeof standing =
 
 async function settle(client: QueryClient, waitMs: number): Promise<Standing> {
   const before = knownSession(client)
-  await new Promise((resolve) => setTimeout(resolve, waitMs))
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
   echoSession(null)
   const standing = await askStanding(() => fetchStatus())
   const after = toSession(standing)

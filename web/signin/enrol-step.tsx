@@ -87,6 +87,7 @@ export function EnrolStep({ realm, onEnrolled, onExpired, onBack, onDeferred }: 
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-5">
       <SignInError failure={failure} />
+      <p className="text-ink">{t('otp.scan')}</p>
       {isAlreadyVerified(secret.error) ? (
         <Button onClick={() => goOn.mutate()}>{t('otp.goOn')}</Button>
       ) : secret.error ? (

@@ -40,7 +40,7 @@ export function RecoveryCodes({
       </div>
       <ol
         aria-label={t('otp.recoveryTitle')}
-        className="grid gap-x-6 gap-y-1.5 rounded-xl bg-sunken p-4 font-mono text-[0.9375rem] text-ink min-[22rem]:grid-cols-2"
+        className="grid gap-x-6 gap-y-1.5 rounded-xl bg-sunken p-4 font-mono text-[0.8125rem] text-ink min-[24rem]:grid-cols-2"
       >
         {codes.map((code) => (
           <li key={code} className="whitespace-nowrap">
