@@ -10,13 +10,15 @@ import { PasskeyNameForm } from './passkey-name-form.tsx'
 type Props = {
   row: PasskeyRow
   busy: boolean
+  /** The form for another name opens. */
+  onEdit: () => void
   /** Calls `whenDone` when the new name is stored. */
   onRename: (name: string, whenDone: () => void) => void
   onRemove: () => void
 }
 
 /** One passkey of the list: its name, since when it is there, when it was used; renamed in place. */
-export function PasskeyItem({ row, busy, onRename, onRemove }: Props) {
+export function PasskeyItem({ row, busy, onEdit, onRename, onRemove }: Props) {
   const { t } = useTranslation()
   const [isRenaming, setIsRenaming] = useState(false)
   const renameButton = useRef<HTMLButtonElement>(null)
@@ -44,7 +46,7 @@ export function PasskeyItem({ row, busy, onRename, onRemove }: Props) {
     )
   return (
     <li className="flex items-center gap-3 py-3 pr-2 pl-4">
-      <Fingerprint aria-hidden="true" className="size-5 shrink-0 text-accent-ink" />
+      <Fingerprint aria-hidden="true" className="size-5 shrink-0 text-accent-ink max-sm:hidden" />
       <div className="min-w-0 flex-1">
         <p className="font-semibold wrap-anywhere text-ink">{name}</p>
         <p className="text-sm text-muted">
@@ -63,7 +65,10 @@ export function PasskeyItem({ row, busy, onRename, onRemove }: Props) {
         ref={renameButton}
         icon={Pencil}
         label={t('passkeys.renameNamed', { name })}
-        onClick={() => setIsRenaming(true)}
+        onClick={() => {
+          onEdit()
+          setIsRenaming(true)
+        }}
       />
       <IconButton
         icon={Trash2}

@@ -75,6 +75,7 @@ function Passkeys({ realm }: Pick<Props, 'realm'>) {
               key={row.ID}
               row={row}
               busy={isBusy}
+              onEdit={forget}
               onRename={(name, whenDone) => rename(row.ID, name, whenDone)}
               onRemove={() => ask(row)}
             />
