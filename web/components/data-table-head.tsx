@@ -26,7 +26,7 @@ export function DataTableHead<Row>({ columns, sort, onSort, isServerSide }: Prop
               scope="col"
               aria-sort={isSortable ? (order ?? 'none') : undefined}
               className={cx(
-                'px-4 py-2.5 text-sm font-semibold whitespace-nowrap text-muted first:pl-5 last:pr-5 cards:p-0 cards:first:pl-0',
+                'px-4 py-2.5 text-sm font-semibold text-muted first:pl-5 last:pr-5 cards:p-0 cards:first:pl-0',
                 align === 'end' && 'text-right',
                 !isSortable && 'cards:sr-only',
               )}
@@ -36,7 +36,7 @@ export function DataTableHead<Row>({ columns, sort, onSort, isServerSide }: Prop
                   type="button"
                   onClick={() => onSort({ id, desc: order === 'ascending' })}
                   className={cx(
-                    '-mx-2 inline-flex min-h-8 items-center gap-1.5 rounded-lg px-2 hover:bg-sunken hover:text-ink cards:mx-0 cards:border cards:border-line cards:bg-surface cards:px-3',
+                    '-mx-2 inline-flex min-h-8 items-center gap-1.5 rounded-lg px-2 text-left hover:bg-sunken hover:text-ink cards:mx-0 cards:border cards:border-line cards:bg-surface cards:px-3',
                     order && 'text-ink',
                   )}
                 >

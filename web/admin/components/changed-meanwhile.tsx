@@ -7,7 +7,10 @@ import { Button } from '../../components/button.tsx'
 export function ChangedMeanwhile({ onReload }: { onReload: () => void }) {
   const { t } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    // Newer browsers answer a promise, which is no clean-up.
+    void place.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
     <div ref={place} role="alert">
       <Banner

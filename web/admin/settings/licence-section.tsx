@@ -22,7 +22,7 @@ export function LicenceSection() {
   const licence = useQuery({ ...queries.licence, staleTime: 0 })
   const status = useQuery(queries.status).data
   return (
-    <Card className="flex max-w-3xl flex-col gap-5">
+    <Card className="flex max-w-5xl flex-col gap-5">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-bold tracking-tight text-ink">{t('admin.licence.title')}</h2>
         {licence.data ? <StatusBadge licensed={licence.data.Licensed} /> : null}
