@@ -5,7 +5,6 @@ import { type AuthType, distinguishedNameSchema } from '../users/account.schema.
 
 /** What an administrator may be. Specification README "Wire values". */
 export const adminRoles = ['owner'] as const
-export type AdminRole = (typeof adminRoles)[number]
 
 /** How an administrator may sign in; nobody acts in the console with an API key. Console §3. */
 export const adminAuthTypes = ['local', 'LDAP', 'SAML', 'OIDC'] as const satisfies readonly AuthType[]

@@ -13,13 +13,24 @@ const usersAtOnce = 2000
  */
 export function streamUsers(c: Context, lists: Deps['db']['lists'], ids: readonly string[]): Response {
   c.header('Content-Type', 'application/json')
-  return c.body(ReadableStream.from(toParts(lists, ids)))
+  const parts = toParts(lists, ids)
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await parts.return()
+    },
+  })
+  return c.body(body)
 }
 
 async function* toParts(
   lists: Deps['db']['lists'],
   ids: readonly string[],
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const encoder = new TextEncoder()
   yield encoder.encode('{"data":[')
   let isFirst = true

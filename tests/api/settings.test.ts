@@ -327,16 +327,14 @@ describe('Settings → Authentication', () => {
     expect((await auditOf(api, admin.name)).slice(before)).toMatchObject([
       { kind: 'UpdateSettings', fields: { AdminName: admin.name } },
     ])
-    const [event] = await api.db
+    const event = await api.db
       .selectFrom('auditEvents')
       .select('detail')
       .where('kind', '=', 'UpdateSettings')
       .orderBy('id', 'desc')
-      .limit(1)
-      .execute()
-    expect((event?.detail as { fields: string[] }).fields.toSorted()).toEqual(
-      Object.keys(directory).toSorted(),
-    )
+      .executeTakeFirstOrThrow()
+    const { fields } = event.detail as { fields: string[] }
+    expect(fields.toSorted()).toEqual(Object.keys(directory).toSorted())
   })
 })
 
@@ -469,18 +467,17 @@ const toMetadata = (certificate: string) => `<EntityDescriptor xmlns="urn:oasis:
 async function startProvider(metadata: () => string): Promise<{ url: string; stop: () => void }> {
   const server: Server = createServer((request, response) => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    if (request.url === '/metadata') return void response.end(metadata())
-    response.setHeader('Content-Type', 'application/json')
-    response.end(
-      JSON.stringify({
-        issuer: url,
-        authorization_endpoint: `${url}/auth`,
-        token_endpoint: `${url}/token`,
-        jwks_uri: `${url}/keys`,
-        response_types_supported: ['code'],
-        id_token_signing_alg_values_supported: ['RS256'],
-      }),
-    )
+    const configuration = JSON.stringify({
+      issuer: url,
+      authorization_endpoint: `${url}/auth`,
+      token_endpoint: `${url}/token`,
+      jwks_uri: `${url}/keys`,
+      response_types_supported: ['code'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    })
+    const isMetadata = request.url === '/metadata'
+    response.setHeader('Content-Type', isMetadata ? 'application/xml' : 'application/json')
+    response.end(isMetadata ? metadata() : configuration)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
