@@ -96,7 +96,7 @@ async function configure({
     features: {
       devInteractions: { enabled: false },
       backchannelLogout: { enabled: true },
-      rpInitiatedLogout: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource },
     },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_: unknown, accountId: string) => {
@@ -106,6 +106,18 @@ async function configure({
     loadExistingGrant: grantAll,
     fetch: deliver,
   }
+}
+
+type Page = { body: string }
+
+/** In place of the provider's own pages, which load a font from elsewhere. */
+function logoutSource(context: Page, form: string): void {
+  context.body = `<!doctype html><title>Provider</title>${form}
+    <button form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button>`
+}
+
+function postLogoutSuccessSource(context: Page): void {
+  context.body = '<!doctype html><title>Provider</title><p>You are signed out</p>'
 }
 
 /** Nobody is asked what the client may see: it is the company's own. */
