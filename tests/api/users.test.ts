@@ -1,5 +1,7 @@
+import { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hashToken } from '#server/platform/random.ts'
+import { streamUsers } from '#server/users/user-stream.ts'
 import { type Browser, type PeopleApi, startPeopleApi } from '#tests/support/people-api.ts'
 import {
   aGrant,
@@ -392,6 +394,13 @@ describe('the list of users', () => {
     expect((await admin.get(`/admin/users?search=${mark}&offset=4000`)).body.data).toHaveLength(1)
     expect((await admin.get(`/admin/users?search=${mark}x`)).body).toEqual({ data: [] })
     await api.db.deleteFrom('users').where('name', 'like', `${mark}%`).execute()
+  })
+
+  it('breaks off where it can’t go on, so that nobody takes a half for the whole', async () => {
+    const ids = [...Array.from({ length: 2000 }, () => unknownId), 'no id']
+    const response = await new Hono().get('/', (c) => streamUsers(c, api.db, ids)).request('/')
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow('invalid input syntax for type uuid')
   })
 
   it('takes signs of patterns and of SQL as what they are', async () => {
