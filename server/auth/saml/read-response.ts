@@ -90,7 +90,7 @@ function findShapeFault(response: Element): string | undefined {
   if (assertions.length > 1) return `${assertions.length} assertions: ${assertions.map(pathOf).join(', ')}`
   const [assertion] = assertions
   if (assertion === undefined) return `no assertion (status ${readStatus(response)})`
-  if (assertion.parentNode !== response || assertion.namespaceURI === null)
+  if (assertion.parentNode !== response || !isNamed(assertion, 'assertion', assertion.localName))
     return `assertion at ${pathOf(assertion)}`
   const isEncrypted = assertion.localName === 'EncryptedAssertion'
   return (

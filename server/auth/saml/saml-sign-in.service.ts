@@ -40,8 +40,11 @@ export type SamlAnswer = {
   arrival: Arrival
 }
 
-/** Faults of one address (IPv6: one /64) that are looked at; each costs a line in the audit log. */
-const faultsOfAnAddress = { failures: 300, seconds: 300 }
+/**
+ * Forms without any proof that the audit log takes from one address (IPv6: one /64). Nothing in them can be guessed, so
+ * more of them are refused as ever and nobody else at that address is (decision 33); they only leave no line each.
+ */
+const unprovenOfAnAddress = { failures: 300, seconds: 300 }
 
 /**
  * Sends a browser to the identity provider, and remembers which browser it was.
@@ -75,7 +78,7 @@ export async function beginSamlSignIn(
  * sign-in. Every refusal is audited with its reason, which nobody else is told.
  *
  * @throws err.authenticationFailed, err.samlNotConfigured, err.identityProviderUnavailable, err.loginNotPermitted,
- * err.userLimitReached, err.accountDisabled, err.tooManyRequests, err.serviceUnavailable
+ * err.userLimitReached, err.accountDisabled, err.serviceUnavailable
  */
 export async function finishSamlSignIn(
   deps: SamlDeps,
@@ -83,10 +86,6 @@ export async function finishSamlSignIn(
   answer: SamlAnswer,
 ): Promise<{ session: { token: string; secondsLeft: number }; kiosk: boolean }> {
   const { arrival } = answer
-  const bucket = `saml ${realm} ${toClientKey(arrival.client.address)}`
-  const wait = await readWindowWait(deps.db.grants, bucket, faultsOfAnAddress)
-  if (wait > 0) throw apiError('err.tooManyRequests', { retryAfterSeconds: wait })
-
   let userName: string | undefined
   try {
     const asserted = await proveIdentity(deps, realm, answer)
@@ -96,10 +95,8 @@ export async function finishSamlSignIn(
     const replaces = arrival.replaces ?? openReplaced(deps, asserted)
     return { session: await admit(deps, realm, asserted, { ...arrival, kiosk, replaces }), kiosk }
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500) {
-      await countInWindow(deps.db.grants, bucket, faultsOfAnAddress)
+    if (error instanceof ApiError && error.status < 500)
       await auditRefusal(deps, realm, error, arrival, userName)
-    }
     throw error
   }
 }
@@ -167,6 +164,11 @@ async function auditRefusal(
   { client, requestId }: Arrival,
   userName: string | undefined,
 ): Promise<void> {
+  if (userName === undefined) {
+    const bucket = `saml ${realm} ${toClientKey(client.address)}`
+    if ((await readWindowWait(db.grants, bucket, unprovenOfAnAddress)) > 0) return
+    await countInWindow(db.grants, bucket, unprovenOfAnAddress)
+  }
   const fields = {
     IpAddress: client.address,
     ErrorMessage: code,
