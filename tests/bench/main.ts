@@ -1,11 +1,16 @@
 import { parseArgs } from 'node:util'
 import { runGrantBench } from './grant.ts'
+import { runLoginBench } from './login.ts'
 
 /** Every bench of `npm run bench <name>`; each prints JSON lines. */
 const benches: Record<string, { summary: string; run: (options: { n: number }) => Promise<number> }> = {
   grant: {
     summary: 'click → visible in the kernel, and click → closed, beside the floor of the same run',
     run: runGrantBench,
+  },
+  login: {
+    summary: 'sign-ins per second per core, beside a bare argon2id at the same cost; fails under 80 %',
+    run: runLoginBench,
   },
 }
 

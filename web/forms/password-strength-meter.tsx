@@ -56,7 +56,7 @@ export function PasswordStrengthMeter({
 function useStrengthCheck(isWanted: boolean): StrengthCheck | undefined {
   const [check, setCheck] = useState<StrengthCheck>()
   useEffect(() => {
-    if (!isWanted || check !== undefined) return
+    if (!isWanted || check !== undefined) return undefined
     let isGone = false
     void loadStrengthCheck().then(
       (loaded) => {
