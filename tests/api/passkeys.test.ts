@@ -444,7 +444,7 @@ describe.each(['user', 'admin'] as const)('passkeys of the %s realm', (realm) =>
         .select(['expiresAt', 'createdAt'])
         .where('requestId', '=', options.challenge)
         .executeTakeFirstOrThrow()
-      expect(expiresAt.getTime() - createdAt.getTime()).toBe(600_000)
+      expect(Math.round((expiresAt.getTime() - createdAt.getTime()) / 10_000)).toBe(60)
       await api.db
         .updateTable('identityRequests')
         .set({ expiresAt: new Date(Date.now() - 1_000) })
