@@ -8,6 +8,7 @@ import { heading, submitLogin } from './acts.ts'
 const user = { userName: 'robin', password: 'a password of users 1' }
 const passkeyButton = { name: 'Sign in with a passkey' }
 const stepButton = { name: 'Use a passkey' }
+const patiently = { timeout: 10_000, interval: 20 }
 
 /** With Chromium's own virtual authenticator, on the real pages. Each part goes on where the one before it ended. */
 describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000 }, () => {
@@ -124,7 +125,9 @@ describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000 }, (
       await page.keyboard.press('Enter')
       const renamed = dialog.getByRole('button', { name: 'Rename Home laptop' })
       await renamed.waitFor()
-      await expect.poll(() => renamed.evaluate((button) => button === document.activeElement)).toBe(true)
+      await expect
+        .poll(() => renamed.evaluate((button) => button === document.activeElement), patiently)
+        .toBe(true)
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'hidden' })
     })
@@ -192,7 +195,7 @@ describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000 }, (
       await dialog.getByRole('status').getByText('Passkey removed').waitFor()
       await question.waitFor({ state: 'hidden' })
       await expect
-        .poll(() => dialog.evaluate((element) => element.contains(document.activeElement)))
+        .poll(() => dialog.evaluate((element) => element.contains(document.activeElement)), patiently)
         .toBe(true)
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'hidden' })

@@ -1,5 +1,5 @@
 import { Fingerprint, Pencil, Trash2 } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PasskeyRow } from '#server/auth/passkeys/passkey.schema.ts'
 import { Button } from '../components/button.tsx'
@@ -21,14 +21,16 @@ type Props = {
 export function PasskeyItem({ row, busy, onEdit, onRename, onRemove }: Props) {
   const { t } = useTranslation()
   const [isRenaming, setIsRenaming] = useState(false)
+  const wasRenaming = useRef(false)
   const renameButton = useRef<HTMLButtonElement>(null)
   const { Name: name } = row
 
-  const leaveForm = () => {
-    setIsRenaming(false)
-    // The button comes back with the next drawing; focus was in the form that goes.
-    setTimeout(() => renameButton.current?.focus())
-  }
+  const leaveForm = () => setIsRenaming(false)
+  useEffect(() => {
+    // Focus was in the form that went; it goes back to the button that opened it.
+    if (wasRenaming.current && !isRenaming) renameButton.current?.focus()
+    wasRenaming.current = isRenaming
+  }, [isRenaming])
   if (isRenaming)
     return (
       <li className="p-4">
