@@ -37,10 +37,11 @@ export async function insertKnownDevice(
   { realm, id, tokenHash }: { realm: Realm; id: string; tokenHash: string },
 ): Promise<void> {
   await sql`
-    delete from known_devices where id in (
-      select id from known_devices where ${owner(realm)} = ${id}
-      order by seen_at desc, id offset ${devicesAtMost - 1})`.execute(tx)
-  await sql`insert into known_devices (${owner(realm)}, token_hash) values (${id}, ${tokenHash})`.execute(tx)
+    with forgotten as (
+      delete from known_devices where id in (
+        select id from known_devices where ${owner(realm)} = ${id}
+        order by seen_at desc, id offset ${devicesAtMost - 1}))
+    insert into known_devices (${owner(realm)}, token_hash) values (${id}, ${tokenHash})`.execute(tx)
 }
 
 const owner = (realm: Realm) => sql.ref(realm === 'user' ? 'user_id' : 'admin_id')

@@ -67,12 +67,12 @@ async function complete(
   { kiosk, client, seen, replaces, requestId }: Arrival,
 ): Promise<Admitted<CreatedSession>> {
   let deviceToken: string | null = null
-  const { KioskSessionDuration } = await readSettings(deps.db.grants)
+  const atMostMinutes = kiosk ? (await readSettings(deps.db.grants)).KioskSessionDuration : null
   const session = await createUserSession(deps, {
     userId: account.id,
     kind: 'portal',
     kiosk,
-    atMostMinutes: kiosk ? KioskSessionDuration : null,
+    atMostMinutes,
     client,
     replaces,
     identitySession: identitySession ?? null,
