@@ -56,11 +56,18 @@ export function Checklist({
   const toggle = (itemId: string) =>
     onChange(chosen.has(itemId) ? selected.filter((other) => other !== itemId) : [...selected, itemId])
   return (
-    <fieldset aria-describedby={error ? `${id}-error` : undefined} className="flex min-w-0 flex-col gap-2">
+    // The legend isn't the first thing inside, which alone would make it the name.
+    <fieldset
+      aria-labelledby={`${id}-label`}
+      aria-describedby={error ? `${id}-error` : undefined}
+      className="flex min-w-0 flex-col gap-2"
+    >
       <div className="flex items-end justify-between gap-3">
         <div>
           <legend className="contents">
-            <span className="text-sm font-semibold text-ink">{label}</span>
+            <span id={`${id}-label`} className="text-sm font-semibold text-ink">
+              {label}
+            </span>
           </legend>
           {description ? <p className="text-sm text-muted">{description}</p> : null}
         </div>
