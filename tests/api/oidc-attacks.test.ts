@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Forgery, type HostileProvider, startHostileProvider } from '../support/hostile-provider.ts'
 import { beginOidc, configureOidc, finishOidc, oidcClients, visitProvider } from '../support/oidc-journey.ts'
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts'
@@ -17,6 +17,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await hostile.stop()
   await api.stop()
+})
+
+/** One that lets somebody in by mistake must not make the others fail, too. */
+beforeEach(async () => {
+  for (const table of ['sessions', 'adminSessions'] as const)
+    await api.db.updateTable(table).set({ endedAt: new Date() }).where('endedAt', 'is', null).execute()
 })
 
 const failed = '/?error=err.authenticationFailed'
@@ -226,7 +232,8 @@ describe('a sign-in by OIDC', () => {
     it('is wrong again and again is told to wait, and the right one is not', async () => {
       const peer = '203.0.113.77'
       const flood = api.browser(peer)
-      await Promise.all(Array.from({ length: 302 }, () => finishOidc(flood, 'user', '?code=code')))
+      for (let batch = 0; batch < 20; batch += 1)
+        await Promise.all(Array.from({ length: 15 }, () => finishOidc(flood, 'user', '?code=code')))
       expect(await finishOidc(flood, 'user', '?code=code')).toBe('/?error=err.tooManyRequests')
       const events = await api.db
         .selectFrom('auditEvents')
@@ -234,8 +241,7 @@ describe('a sign-in by OIDC', () => {
         .where('kind', '=', 'LoginFailed')
         .execute()
       const written = events.filter(({ fields }) => (fields as { IpAddress?: string }).IpAddress === peer)
-      expect(written.length).toBeGreaterThanOrEqual(300)
-      expect(written.length).toBeLessThanOrEqual(302)
+      expect(written.length).toBe(300)
       const owner = await begun(api.browser(peer))
       await right(owner.nonce)
       expect(await finishOidc(owner.browser, 'user', answerTo(owner.state))).toBe('/')

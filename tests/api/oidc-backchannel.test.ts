@@ -83,7 +83,7 @@ describe('a provider that signs somebody out', () => {
 
     const startedAt = performance.now()
     await provider.signOut(oidcClients.user.clientId, subject, sid)
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
     expect((await endOf(api, closed)).endedReason).toBe('sessionEnded')
     expect((await endOf(api, open)).endedReason).toBeNull()
     for (const [name, value] of cookie) left.jar.set(name, value)

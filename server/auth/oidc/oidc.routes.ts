@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
-import { ApiError } from '../../errors.ts'
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import { isDatabaseUnavailable } from '../../platform/database-errors.ts'
 import type { HttpEnv } from '../../platform/http/http-env.ts'
 import { type Realm, sessionCookies } from '../../sessions/session-cookie.ts'
 import { arrivalOf, toAddress } from '../arrival.ts'
@@ -55,12 +56,20 @@ export function oidcRoutes(deps: AuthDeps) {
     return isRefused ? c.json({ error: 'invalid_request' }, 400) : c.body(null, 200)
   }
 
-  function orToLogin(c: Context<HttpEnv>, realm: Realm, act: () => Promise<Response>): Promise<Response> {
-    return act().catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error
-      deps.log.debug({ realm, code: error.code, detail: error.detail }, 'back to the login page')
-      return c.redirect(`${pages[realm]}?error=${error.code}`, 303)
-    })
+  /** People walk here, so that faults are pages, not JSON. */
+  async function orToLogin(
+    c: Context<HttpEnv>,
+    realm: Realm,
+    act: () => Promise<Response>,
+  ): Promise<Response> {
+    try {
+      return await act()
+    } catch (error) {
+      const code = toCode(error)
+      const facts = { requestId: c.var.requestId, path: c.req.path, code, err: error }
+      deps.log[code === 'err.internal' ? 'error' : 'debug'](facts, 'back to the login page')
+      return c.redirect(`${pages[realm]}?error=${code}`, 303)
+    }
   }
 
   return new Hono<HttpEnv>()
@@ -70,6 +79,11 @@ export function oidcRoutes(deps: AuthDeps) {
     .get('/admin/oidc/callback', finish('admin'))
     .post('/oidc/backchannel', signOut('user'))
     .post('/admin/oidc/backchannel', signOut('admin'))
+}
+
+function toCode(error: unknown): ErrorCode {
+  if (error instanceof ApiError) return error.code
+  return isDatabaseUnavailable(error) ? 'err.serviceUnavailable' : 'err.internal'
 }
 
 async function readForm(c: Context<HttpEnv>): Promise<URLSearchParams> {
