@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 
 /** How long one thing may take in a journey through several servers, on a busy machine, in milliseconds. */
-export const patience = 30_000
+export const patience = 60_000
 
 /** How long a journey may take, in milliseconds. */
-export const journeyTime = 120_000
+export const journeyTime = 300_000
 
 /** `expect.poll` with that patience: `await eventually(() => page.title()).toBe('…')`. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: patience, interval: 20 })

@@ -74,10 +74,11 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       await endIn(4)
       // The page looks again when it is returned to.
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-      await warning(page).waitFor()
+      await page.getByRole('dialog', { name: /^Your session ends in/, includeHidden: true }).waitFor()
       await page.keyboard.type('ed on')
       expect(await field.inputValue()).toBe('typed on')
       await page.keyboard.press('Escape')
+      await warning(page).waitFor()
       for (const width of [1280, 320]) {
         await page.setViewportSize({ width, height: 800 })
         expect(await findBarriers(page), `at ${width} px`).toEqual([])

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useLocation } from 'wouter'
 import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
 import { HomeBanners } from './home-banners.tsx'
@@ -11,7 +10,7 @@ import { HomeLoading } from './home-loading.tsx'
 import { SessionPanel } from './session-panel.tsx'
 import { signOut } from './sign-out.ts'
 import { useHomeSession } from './use-home-session.ts'
-import { clearSession } from './user-session.ts'
+import { endSession } from './user-session.ts'
 
 const SessionWarning = lazy(async () => ({
   default: (await import('./session-warning.tsx')).SessionWarning,
@@ -21,13 +20,9 @@ const SessionWarning = lazy(async () => ({
 export function HomePage() {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
-  const [, navigate] = useLocation()
   const home = useHomeSession()
 
-  const onEnded = useCallback(() => {
-    clearSession(queryClient)
-    navigate('/?error=err.sessionExpired', { replace: true })
-  }, [queryClient, navigate])
+  const onEnded = useCallback(() => endSession(queryClient, 'err.sessionExpired'), [queryClient])
 
   if (!home.session)
     return home.failure ? (

@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useLocation } from 'wouter'
 import { isFailure } from '../api.ts'
 import { useNow } from '../components/use-now.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
 import { hasPastEnd } from './entry-view.ts'
 import { listenLive } from './live-events.ts'
-import { clearSession, refreshSession, type UserSession, useUserSession } from './user-session.ts'
+import { endSession, refreshSession, type UserSession, useUserSession } from './user-session.ts'
 
 /** The address is re-validated so often while the page is open, in milliseconds. Portal §9. */
 const revalidateEveryMs = 30_000
@@ -26,7 +25,6 @@ export type HomeSession = {
 /** Keeps the dashboard's status true: re-validation every 30 s, live hints, ends that pass, changes of address. */
 export function useHomeSession(): HomeSession {
   const queryClient = useQueryClient()
-  const [, navigate] = useLocation()
   const { session, error } = useUserSession()
   const [failure, setFailure] = useState<unknown>(null)
 
@@ -37,12 +35,10 @@ export function useHomeSession(): HomeSession {
         setFailure(null)
       } catch (cause) {
         setFailure(cause)
-        if (!isFailure(cause, 'err.sessionExpired')) return
-        clearSession(queryClient)
-        navigate('/?error=err.sessionExpired', { replace: true })
+        if (isFailure(cause, 'err.sessionExpired')) endSession(queryClient, cause.code)
       }
     },
-    [queryClient, navigate],
+    [queryClient],
   )
   useEffect(() => {
     // oxlint-disable-next-line react/set-state-in-effect -- state is set when the answer comes

@@ -3,7 +3,7 @@ import { useCallback } from 'react'
 import { useLocation } from 'wouter'
 import type { SecondStep } from '../shell/routes.ts'
 import { signOut } from './sign-out.ts'
-import { clearSession, refreshSession } from './user-session.ts'
+import { endSession, refreshSession } from './user-session.ts'
 
 /** What the pages of the second step lead to: in, out, or to the login because it took too long. */
 export function useSecondStep(step: SecondStep) {
@@ -16,11 +16,10 @@ export function useSecondStep(step: SecondStep) {
       navigate('/', { replace: true })
     }, [queryClient, navigate]),
     expire: useCallback(() => {
-      void import('./sign-in-flow.ts').then(({ errorAfterExpiry }) => {
-        clearSession(queryClient)
-        navigate(`/?error=${errorAfterExpiry(step)}`, { replace: true })
-      })
-    }, [queryClient, navigate, step]),
+      void import('./sign-in-flow.ts').then(({ errorAfterExpiry }) =>
+        endSession(queryClient, errorAfterExpiry(step)),
+      )
+    }, [queryClient, step]),
     leave: useCallback(() => {
       void signOut(queryClient).then(() => navigate('/', { replace: true }))
     }, [queryClient, navigate]),

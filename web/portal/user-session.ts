@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import { navigate } from 'wouter/use-browser-location'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { ApiFailure, echoSession, isFailure } from '../api.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
@@ -105,6 +106,13 @@ export function clearSession(client: QueryClient): void {
   client.setQueryData<Standing>(queryKey, null)
 }
 
+/** Forgets who was signed in and leads to the login, which says why. */
+export function endSession(client: QueryClient, code: string): void {
+  clearSession(client)
+  // After the guards have heard of it: before, they would lead back.
+  queueMicrotask(() => navigate(`/?error=${code}`, { replace: true }))
+}
+
 /** Forgets what this tab keeps of a session; what is on screen stays. */
 export function forgetSession(): void {
   echoSession(null)
@@ -130,8 +138,13 @@ async function settle(client: QueryClient, waitMs: number): Promise<Standing> {
   else keepSession(after)
   if (before && after) keepAutoBrowse(before, after)
   client.setQueryData<Standing>(queryKey, standing)
+  if (before && standing === null && hasRunOut(before)) endSession(client, 'err.sessionExpired')
   return standing
 }
+
+/** Whether a session that is gone has come to its own end, seconds taken generously: its owner is told so. */
+const hasRunOut = ({ status, offsetMs }: UserSession): boolean =>
+  Date.parse(status.Ends) <= Date.now() + offsetMs + 2_000
 
 /** Reads how far somebody is signed in; an older answer that comes late doesn't replace a newer one. */
 async function readStanding(client: QueryClient, read: () => Promise<UserStatus>): Promise<Standing> {
