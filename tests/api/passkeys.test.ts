@@ -589,6 +589,26 @@ describe.each(['user', 'admin'] as const)('passkeys of the %s realm', (realm) =>
       expect((await browser.post(loginPath, { Response: key.get(options) })).status).toBe(422)
     })
 
+    it('is made once of half a session, however many answers come at once', async () => {
+      const { person, key } = await withPasskey(
+        realm,
+        { totpEnabled: true },
+        createAuthenticator({ hasCounter: false }),
+      )
+      const browser = await typedPassword(realm, person)
+      const answers = [await optionsOf(browser, stepPath), await optionsOf(browser, stepPath)]
+      const half = browser.jar.get(cookie) ?? ''
+      const results = await Promise.all(
+        answers.map(async (options) => {
+          const tab = api.browser()
+          for (const [name, value] of browser.jar) tab.jar.set(name, value)
+          tab.jar.set(cookie, half)
+          return (await tab.post(stepPath, { Response: key.get(options) })).status
+        }),
+      )
+      expect(results.sort()).toEqual([200, 401])
+    })
+
     it('has nothing to ask for when the account has none', async () => {
       const browser = await typedPassword(realm, await aPerson(realm, { totpEnabled: true }))
       const { status, body } = await browser.post(`${stepPath}/options`, {})

@@ -9,6 +9,8 @@ export type PasskeyOwner = {
   realm: Realm
   id: string
   userName: string
+  /** The session that asks. */
+  sessionId: string
 }
 
 /** What the guards of this file put. */
@@ -66,9 +68,9 @@ function guarded(
 
 function read(c: Context<AnyEnv>, realm: Realm): Signed {
   if (realm === 'admin') {
-    const { id, name, authType, stage } = c.var.admin
-    return { realm, id, userName: name, authType, stage, kiosk: false, isMachine: false }
+    const { id, name, sessionId, authType, stage } = c.var.admin
+    return { realm, id, userName: name, sessionId, authType, stage, kiosk: false, isMachine: false }
   }
-  const { userId, userName, authType, stage, kiosk, kind } = c.var.session
-  return { realm, id: userId, userName, authType, stage, kiosk, isMachine: kind === 'machine' }
+  const { id: sessionId, userId, userName, authType, stage, kiosk, kind } = c.var.session
+  return { realm, id: userId, userName, sessionId, authType, stage, kiosk, isMachine: kind === 'machine' }
 }

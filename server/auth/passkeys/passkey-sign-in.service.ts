@@ -1,10 +1,12 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Deps } from '../../context.ts'
+import { apiError } from '../../errors.ts'
 import type { Realm } from '../../sessions/session-cookie.ts'
 import { admitAdmin } from '../admin-admission.service.ts'
 import type { Arrival } from '../arrival.ts'
 import { findObstacle } from '../credentials.service.ts'
 import type { Account } from '../identity/identity.ts'
+import { completeSession } from '../second-factor/complete-session.service.ts'
 import { type Admitted, admitUser, type UserAdmissionDeps } from '../user-admission.service.ts'
 import type { PasskeyOwner } from './passkey-owner.ts'
 import { type PasskeyProof, provePasskey, refusePasskey } from './passkey-proof.service.ts'
@@ -39,21 +41,37 @@ export async function signInWithPasskey(
     const reason = `an account of AuthType ${account.authType}`
     throw await refusePasskey(deps, proof, { code: 'err.loginNotPermitted', reason, account })
   }
-  return admit(deps, { account, proof, arrival: request.arrival })
+  await checkMayEnter(deps, proof, account)
+  const proven = { account, isComplete: true }
+  const { session } = await (realm === 'user'
+    ? admitUser(deps, proven, request.arrival)
+    : admitAdmin(deps, proven, request.arrival))
+  return session
 }
 
 /**
  * The second step of a half session with one of its account's passkeys.
  *
- * @throws err.invalidPasskey, err.accountDisabled, err.tooManyRequests, err.passkeysUnavailable
+ * @throws err.invalidPasskey, err.accountDisabled, err.tooManyRequests, err.passkeysUnavailable; err.invalidSession
+ * when the half session or what it has to prove ended meanwhile
  */
 export async function verifyPasskeyStep(
   deps: SignInDeps,
-  { realm, id }: PasskeyOwner,
+  { realm, id, sessionId }: PasskeyOwner,
   request: PasskeyArrival,
 ): Promise<PasskeySession> {
   const proof = toProof(request, { realm, purpose: 'step', accountId: id })
-  return admit(deps, { account: await provePasskey(deps, proof), proof, arrival: request.arrival })
+  const account = await provePasskey(deps, proof)
+  await checkMayEnter(deps, proof, account)
+  return completeSession(deps, {
+    visitor: { account, sessionId, stage: 'half' },
+    step: 'verify',
+    // The challenge was used up with the proof; what is left is that a passkey still is a second step here.
+    use: async (_, current) => {
+      if (!current.hasPasskey) throw apiError('err.invalidSession')
+    },
+    arrival: request.arrival,
+  })
 }
 
 const toProof = (
@@ -67,16 +85,8 @@ const toProof = (
   requestId: arrival.requestId,
 })
 
-async function admit(
-  deps: SignInDeps,
-  { account, proof, arrival }: { account: Account; proof: PasskeyProof; arrival: Arrival },
-): Promise<PasskeySession> {
+async function checkMayEnter(deps: SignInDeps, proof: PasskeyProof, account: Account): Promise<void> {
   const obstacle = findObstacle(account)
   if (obstacle !== undefined)
     throw await refusePasskey(deps, proof, { code: obstacle, reason: 'the account may not sign in', account })
-  const proven = { account, isComplete: true }
-  const { session } = await (account.realm === 'user'
-    ? admitUser(deps, proven, arrival)
-    : admitAdmin(deps, proven, arrival))
-  return session
 }
