@@ -77,7 +77,7 @@ export function Checklist({
         <SearchField
           label={t('kit.search')}
           value={search}
-          onChange={setSearch}
+          onChange={remote?.onSearch ?? setSearch}
           className="border-b border-line p-1.5"
         />
         <ul className="h-48 overflow-y-auto p-1.5">
