@@ -86,7 +86,10 @@ export const userOverage = (limit: number, percentage: number): number =>
   Math.floor((limit * percentage) / 100)
 
 /** Sessions one user may have at once: the smaller of the user's own limit and the licence's; null: any number. */
-export function sessionLimit(licence: Licence | null, ownLimit: number | null): number | null {
+export function sessionLimit(
+  licence: Pick<Licence, 'sessionLimit'> | null,
+  ownLimit: number | null,
+): number | null {
   const limits = [ownLimit, licence?.sessionLimit ?? null].filter((limit) => limit !== null)
   return limits.length === 0 ? null : Math.min(...limits)
 }

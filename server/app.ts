@@ -94,6 +94,6 @@ export function createApp(deps: AppDeps) {
 const afterSignIn =
   (grants: GrantService): NonNullable<AuthDeps['afterSignIn']> =>
   async ({ client, extendedId, ...grantee }) => {
-    await grants.follow(grantee, client)
+    await grants.follow(grantee, client, { hasJustBegun: true })
     if (extendedId !== null) await grants.takeOverClicks(grantee, { from: extendedId, client })
   }

@@ -73,12 +73,7 @@ export async function bindSubject(db: Kysely<DB>, { id, realm }: Account, subjec
   return rows.length > 0
 }
 
-/** Remembers when a user signed in last. No change of the account: its version stays. */
-export async function markUserSignedIn(tx: Kysely<DB>, id: string): Promise<void> {
-  await sql`update users set last_login_at = statement_timestamp() where id = ${id}`.execute(tx)
-}
-
-/** Remembers when an administrator signed in last. */
+/** Remembers when an administrator signed in last. No change of the account: its version stays. */
 export async function markAdminSignedIn(tx: Kysely<DB>, id: string): Promise<void> {
   await sql`update admins set last_login_at = statement_timestamp() where id = ${id}`.execute(tx)
 }

@@ -11,7 +11,6 @@ import {
   countInWindow,
   type FailureWindow,
   type GrowingWait,
-  readWindowWait,
   returnAttempt,
   takeAttempt,
 } from './failure-counter.store.ts'
@@ -96,8 +95,8 @@ async function count<Verdict extends { isRight: boolean }>(
   { wait, attempts, address }: Buckets,
   attempt: () => Promise<Verdict>,
 ): Promise<Verdict> {
-  if (address !== null) refuseFor(await readWindowWait(db, address, addressWindow))
-  refuseFor(await takeAttempt(db, attempts, wait))
+  const window = address === null ? null : { ...addressWindow, bucket: address }
+  refuseFor(await takeAttempt(db, { bucket: attempts, wait, window }))
 
   const verdict = await attempt().catch(async (error: unknown) => {
     await returnAttempt(db, attempts)

@@ -11,7 +11,7 @@ import {
   endExtendedSession,
 } from '../sessions/session.service.ts'
 import { readSettings } from '../settings/setting.query.ts'
-import { findUserAccountById, markUserSignedIn } from './account.store.ts'
+import { findUserAccountById } from './account.store.ts'
 import type { Arrival } from './arrival.ts'
 import { applyUserClaims } from './claims.store.ts'
 import { checkUnchanged } from './credentials.service.ts'
@@ -81,7 +81,6 @@ async function complete(
       await secondStep?.(tx, current)
       if (!kiosk) deviceToken = await rememberDevice(tx, account, client.deviceTokens.user)
       const groups = claims && (await applyUserClaims(tx, account, claims))
-      await markUserSignedIn(tx, account.id)
       const detail = groups !== undefined && { ...groups }
       await writeAudit(
         tx,

@@ -7,7 +7,7 @@ import type { DB } from '../platform/database.types.ts'
 import { type EntryKey, toLockOrder } from './entry-key.ts'
 import { lockSubjects } from './lock-subjects.ts'
 import type { EndReason, Rights, RightsScope } from './rights.ts'
-import { type EndedGrant, endDeadGrants, listScopeKeys } from './scope-keys.query.ts'
+import { type EndedGrant, endDeadGrants, readScopeKeys } from './scope-keys.query.ts'
 import { entriesATransaction, settleEntries } from './settle-entries.ts'
 
 /** What the rights need: the grants pool, and whom to tell after the commit. */
@@ -26,12 +26,13 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
   ): Promise<Result> {
     const done = await inTransaction(db, async (tx) => {
       await lockSubjects(tx, scope)
-      const before = await listScopeKeys(tx, scope)
+      const before = await readScopeKeys(tx, scope)
       const result = await act(tx)
-      const after = await listScopeKeys(tx, scope)
+      if (!before.hasGrants && keepsLists(scope)) return { result, ended: [], orders: [], rest: [] }
+      const after = await readScopeKeys(tx, scope)
       const ended = await endDeadGrants(tx, scope, reason)
       await writeAudit(tx, ended.map(toAudit(reason)))
-      const keys = toLockOrder([...before, ...after])
+      const keys = toLockOrder([...before.keys, ...after.keys])
       const orders = await settleEntries(tx, keys.slice(0, entriesATransaction))
       return { result, ended, orders, rest: keys.slice(entriesATransaction) }
     })
@@ -42,6 +43,12 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
   }
   return { change }
 }
+
+/**
+ * Whether a change of this scope leaves every knoc's lists as they are. If no grant stands in it either, there is
+ * nothing to lose: a change makes no grants, and nobody else can while the subjects are locked. So it is at most sign-ins.
+ */
+const keepsLists = ({ acls = [], everybody }: RightsScope): boolean => acls.length === 0 && everybody !== true
 
 /**
  * The rights are gone with the first commit; what is left is only to order it, a thousand entries at a time.

@@ -10,17 +10,25 @@ export const inScope = ({ users = [], sessions = [], acls = [], everybody }: Rig
     : sql<SqlBool>`(g.user_id = any (${[...users]}::uuid[]) or g.session_id = any (${[...sessions]}::uuid[])
         or g.acl_id = any (${[...acls]}::uuid[]))`
 
+/** What standing grants of a scope hold. */
+export type ScopeKeys = {
+  keys: EntryKey[]
+  /** Whether any grant stands, with a list or without. */
+  hasGrants: boolean
+}
+
 /**
  * The entries that standing grants of a scope hold, by the lists their knocs have at this moment: asked before and
  * after a change, so that a list which a knoc gives up is settled as well as the one it takes.
  */
-export async function listScopeKeys(tx: Kysely<DB>, scope: RightsScope): Promise<EntryKey[]> {
-  const { rows } = await sql<EntryKey>`
+export async function readScopeKeys(tx: Kysely<DB>, scope: RightsScope): Promise<ScopeKeys> {
+  const { rows } = await sql<{ targetId: string | null; address: string }>`
     select distinct t.target_id, host(g.address) as address
     from grants g
-    join acl_targets t on t.acl_id = g.acl_id and t.family = family(g.address)
+    left join acl_targets t on t.acl_id = g.acl_id and t.family = family(g.address)
     where g.ended_at is null and ${inScope(scope)}`.execute(tx)
-  return rows
+  const keys = rows.flatMap(({ targetId, address }) => (targetId === null ? [] : [{ targetId, address }]))
+  return { keys, hasGrants: rows.length > 0 }
 }
 
 /** A grant that ended, as the audit log tells it. */

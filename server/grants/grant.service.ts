@@ -34,19 +34,20 @@ export function createGrantService({ db, rights, gateway, events, isGrantable }:
    * The portal's own look at where its user is (sign-in, and every 30 s): moves the session's address by the
    * rules of decision 14 and brings the grants in line. `client` null settles without a look.
    *
-   * Costs two reads when nothing changed.
+   * Costs two reads when nothing changed. A session that has just begun has neither addresses nor grants: there is
+   * nothing to look at first, and nothing more to do for whoever has no knoc.
    *
    * @returns whether the session has moved too often and has to sign in again.
    */
-  async function follow(grantee: Grantee, client: ClientAddress | null): Promise<{ needsSignIn: boolean }> {
+  async function follow(
+    grantee: Grantee,
+    client: ClientAddress | null,
+    { hasJustBegun = false }: { hasJustBegun?: boolean } = {},
+  ): Promise<{ needsSignIn: boolean }> {
     const seen = client !== null && canBeFollowed(client) ? client : null
-    const { addresses, nowMs } = await listSessionAddresses(db, grantee.id)
-    const verdict = judge(addresses, seen, nowMs)
-    const isQuiet = verdict.moved === null && verdict.events.length === 0
-    if (isQuiet && !(await hasDueGrants(db, grantee.id))) {
-      if (seen !== null) await saveSessionAddresses(db, grantee.id, verdict.addresses)
-      return { needsSignIn: verdict.needsSignIn }
-    }
+    const lookQuietly = hasJustBegun ? settleWithoutKnocs : settleQuietly
+    const quiet = await lookQuietly(grantee, seen)
+    if (quiet !== null) return quiet
     const { needsSignIn, orders } = await inTransaction(db, async (tx) => {
       await lockGranting(tx, { ...subjectsOf(grantee), acls: await listGrantableAcls(tx, grantee.id) })
       const now = await listSessionAddresses(tx, grantee.id)
@@ -57,6 +58,31 @@ export function createGrantService({ db, rights, gateway, events, isGrantable }:
     })
     tell(grantee, orders)
     return { needsSignIn }
+  }
+
+  /** Looks without a lock: null when addresses move or grants are due, else all that was to do is done. */
+  async function settleQuietly(
+    grantee: Grantee,
+    seen: ClientAddress | null,
+  ): Promise<{ needsSignIn: boolean } | null> {
+    const { addresses, nowMs } = await listSessionAddresses(db, grantee.id)
+    const verdict = judge(addresses, seen, nowMs)
+    if (verdict.moved !== null || verdict.events.length > 0) return null
+    if (await hasDueGrants(db, grantee.id)) return null
+    if (seen !== null) await saveSessionAddresses(db, grantee.id, verdict.addresses)
+    return { needsSignIn: verdict.needsSignIn }
+  }
+
+  /** The same for a session that has just begun: without a knoc there is only its address to be written down. */
+  async function settleWithoutKnocs(
+    grantee: Grantee,
+    seen: ClientAddress | null,
+  ): Promise<{ needsSignIn: boolean } | null> {
+    if ((await listGrantableAcls(db, grantee.id)).length > 0) return null
+    const { addresses, nowMs } = await listSessionAddresses(db, grantee.id)
+    const verdict = judge(addresses, seen, nowMs)
+    if (seen !== null) await saveSessionAddresses(db, grantee.id, verdict.addresses)
+    return { needsSignIn: verdict.needsSignIn }
   }
 
   /**

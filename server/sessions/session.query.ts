@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { sessionLimit } from '#machines/licence.ts'
 import type { DB } from '../platform/database.types.ts'
-import { findLicenceLimits } from './licence-limits.query.ts'
 
 /** A live session and whose it is. */
 export type OwnedSession = { id: string; userId: string }
@@ -53,8 +52,12 @@ export async function readDatabaseTime(db: Kysely<DB>): Promise<Date> {
 
 /** How many sessions a user may have at once: the smaller of the user's limit and the licence's; null = any number. */
 export async function findEffectiveSessionLimit(tx: Kysely<DB>, userId: string): Promise<number | null> {
-  const user = await tx.selectFrom('users').select('sessionLimit').where('id', '=', userId).executeTakeFirst()
-  return sessionLimit(await findLicenceLimits(tx), user?.sessionLimit ?? null)
+  const { rows } = await sql<{ own: number | null; licensed: number | null }>`
+    select u.session_limit as own, l.session_limit as licensed
+    from users u left join licences l on l.removed_at is null
+    where u.id = ${userId}`.execute(tx)
+  const { own = null, licensed = null } = rows[0] ?? {}
+  return sessionLimit({ sessionLimit: licensed }, own)
 }
 
 /** A live session as the console lists it. */

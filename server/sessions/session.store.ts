@@ -68,12 +68,18 @@ export type NewSession = {
   identitySession?: string | null
 }
 
-/** Inserts a session that ends at the earliest of its user's session minutes, `atMostMinutes` and ValidUntil. */
+/**
+ * Inserts a session that ends at the earliest of its user's session minutes, `atMostMinutes` and ValidUntil. A complete
+ * one is a sign-in, which its user's row remembers; that is no change of the account: its version stays.
+ */
 export async function insertSession(
   tx: Kysely<DB>,
   session: NewSession,
 ): Promise<{ id: string; endsAt: Date; secondsLeft: number }> {
   const { rows } = await sql<{ id: string; endsAt: Date; secondsLeft: number }>`
+    with signed_in as (
+      update users set last_login_at = statement_timestamp()
+      where id = ${session.userId} and ${session.stage} = 'complete')
     insert into sessions (user_id, token_hash, stage, kind, kiosk, ip_address, untrusted_proxy, user_agent, identity_session,
       ends_at)
     select u.id, ${session.tokenHash}, ${session.stage}, ${session.kind}, ${session.kiosk},

@@ -22,7 +22,7 @@ beforeAll(async () => {
   agentId = await anAgent(api.db)
   const grants = grantService()
   api.hook.run = async ({ client, extendedId, ...grantee }) => {
-    await grants.follow(grantee, client)
+    await grants.follow(grantee, client, { hasJustBegun: true })
     if (extendedId !== null) await grants.takeOverClicks(grantee, { from: extendedId, client })
   }
 })
