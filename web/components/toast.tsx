@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { useTranslation } from 'react-i18next'
 import { cx } from './class-names.ts'
 import { IconButton } from './icon-button.tsx'
@@ -32,15 +33,19 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   return (
     <ToastContext value={say}>
       {children}
-      <div
-        role="log"
-        aria-live="polite"
-        className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 max-sm:top-0 sm:bottom-0"
-      >
-        {toasts.map((toast) => (
-          <ToastLine key={toast.id} toast={toast} onDismiss={dismiss} />
-        ))}
-      </div>
+      {/* Beside the page: what a dialog covers is inert, and would not be spoken. */}
+      {createPortal(
+        <div
+          role="log"
+          aria-live="polite"
+          className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 max-sm:top-0 sm:bottom-0"
+        >
+          {toasts.map((toast) => (
+            <ToastLine key={toast.id} toast={toast} onDismiss={dismiss} />
+          ))}
+        </div>,
+        document.body,
+      )}
     </ToastContext>
   )
 }

@@ -31,7 +31,6 @@ export function KeyPairFields({ form, prefix, isRecorded, onGenerated }: Props) 
   const generate = useAdminAction<void, { Certificate: string }>({
     run: () => generateSamlKeyPair(prefix === '' ? 'user' : 'admin'),
     stale: [],
-    done: 'admin.auth.generated',
     onDone: ({ Certificate }) => {
       setIsAsking(false)
       setCertificate(Certificate)
