@@ -8,8 +8,7 @@ export function ChangedMeanwhile({ onReload }: { onReload: () => void }) {
   const { t } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Newer browsers answer a promise, which is no clean-up.
-    void place.current?.scrollIntoView({ block: 'nearest' })
+    place.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
     <div ref={place} role="alert">
