@@ -34,6 +34,10 @@ export const queries = {
     initialData: readAdminSession,
     initialDataUpdatedAt: 0,
     staleTime: cacheMs,
+    // Being signed out, or half in, is an answer: asked again, it would count as unknown for a moment, and the page
+    // of the second step would go with what is on it.
+    retryOnMount: false,
+    refetchOnReconnect: ({ state }) => state.data !== undefined,
   }),
   agents: queryOptions({
     queryKey: ['admin', 'agents'],

@@ -115,7 +115,7 @@ function RecentActivity({
     <DataTable
       label={t('admin.home.activity')}
       rows={lines}
-      rowId={(line) => `${line.at} ${line.kind} ${line.who ?? ''} ${line.about ?? ''}`}
+      rowId={({ id }) => id}
       error={error}
       onRetry={onRetry}
       pageSize={10}
