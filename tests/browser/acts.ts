@@ -42,7 +42,7 @@ export async function chooseAction(page: Page, subject: string, action: string):
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** Fills in the dialog that makes a user, and sends it; the username it chose by itself. */
+/** Fills in the dialog that makes a user without a second factor, and sends it; the username it chose by itself. */
 export async function createUser(
   page: Page,
   { name, company = '', password }: { name: string; company?: string; password: string },
@@ -53,6 +53,7 @@ export async function createUser(
   await dialog.getByLabel('Password', { exact: true }).fill(password)
   await dialog.getByLabel('Confirm password').fill(password)
   const userName = await dialog.getByLabel('Username').inputValue()
+  await dialog.getByRole('switch', { name: 'Second factor' }).click()
   await dialog.getByRole('button', { name: 'Create user' }).click()
   await dialog.waitFor({ state: 'hidden' })
   return userName
