@@ -19,7 +19,7 @@ const leastRatio = 0.8
 
 const rounds = 10
 /** Not counted: each of the server's connections plans a statement afresh five times, and the code gets compiled. */
-const warmUp = 200
+const warmUp = 1000
 const cores = availableParallelism()
 /** Requests under way at once: enough that every core has a password to check while others wait for a commit. */
 const atOnce = cores * 4

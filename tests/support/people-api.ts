@@ -78,7 +78,8 @@ function toDeps({ db }: TestDatabase, config: Config, told: string[]) {
     db: { grants: db, lists: db, background: db },
     config,
     log: createLog({ logLevel: 'error', replica: 'tests' }),
-    passwords: createPasswordHasher(),
+    // Real argon2id at the least cost: thousands of sign-ins in these tests are not about its strength.
+    passwords: createPasswordHasher(undefined, { memoryCost: 1024, timeCost: 1, parallelism: 1 }),
     sealer: createSealer(new Secret(Buffer.alloc(32, 7).toString('base64'))),
     // No agent is linked here: orders stay rows, which is what these tests look at.
     rights: createRights({ db, gateway: { nudge: () => undefined }, events }),
