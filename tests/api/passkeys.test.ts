@@ -687,6 +687,12 @@ describe('passkeys and what only users have', () => {
     expect(minutes).toEqual([30, 30])
   })
 
+  it('are not looked after on a public computer: nobody leaves a way in behind', async () => {
+    const browser = await typedPassword('user', await aPerson('user'), { KioskMode: true })
+    for (const answer of [await browser.get('/passkeys'), await browser.post('/passkeys/options', {})])
+      expect([answer.status, answer.body]).toEqual([403, { Err: 'err.forbidden' }])
+  })
+
   it('knows no public computer for administrators', async () => {
     const { key } = await withPasskey('admin')
     const browser = api.browser(newAddress())

@@ -34,7 +34,11 @@ function Warning({ session: { status, offsetMs } }: { session: UserSession }) {
   const [isLater, setIsLater] = useState(false)
   const [isAsking, setIsAsking] = useState(false)
   const { isAway, failure, goAway } = useSsoAgain(waysOf[status.AuthType])
-  const extend = useExtend()
+  const takeUp = useNewSession()
+  const extend = async (body: ExtendBody) => {
+    await extendSession(body)
+    await takeUp()
+  }
   // The account's own end can't be moved by signing in again.
   const isAccountEnd = status.ValidUntil !== null && endsAt >= Date.parse(status.ValidUntil)
   return (
@@ -57,6 +61,8 @@ function Warning({ session: { status, offsetMs } }: { session: UserSession }) {
             onClose={() => setIsAsking(false)}
             needsCode={status.TotpEnabled}
             onExtend={extend}
+            // Whom a directory knows proves himself there; a passkey is his second step only.
+            onPasskey={status.AuthType === 'local' ? takeUp : undefined}
           />
         </Suspense>
       ) : null}
@@ -64,13 +70,12 @@ function Warning({ session: { status, offsetMs } }: { session: UserSession }) {
   )
 }
 
-/** Makes a new session with the password, takes it up, and tells the other tabs. */
-function useExtend() {
+/** Takes up the session that signing in again made, says until when it lasts, and tells the other tabs. */
+function useNewSession() {
   const { t, i18n } = useTranslation()
   const say = useToast()
   const queryClient = useQueryClient()
-  return async (body: ExtendBody) => {
-    await extendSession(body)
+  return async () => {
     await settleSession(queryClient)
     tellSignIn({ realm: 'user', error: null })
     const ends = knownSession(queryClient)?.status.Ends

@@ -5,6 +5,7 @@ import { isFailure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PasswordField } from '../components/text-field.tsx'
+import { PasskeySignInButton } from '../passkeys/passkey-sign-in-button.tsx'
 import { CodeField } from './code-field.tsx'
 import { useRetryWait } from './retry-wait.ts'
 import { SignInError } from './sign-in-error.tsx'
@@ -18,9 +19,11 @@ type Props = {
   needsCode: boolean
   /** Makes the new session and takes it up; its failure is shown here. */
   onExtend: (body: ExtendBody) => Promise<void>
+  /** Takes up the session that a passkey made; undefined for accounts that can't sign in with one alone. */
+  onPasskey?: (() => Promise<void>) | undefined
 }
 
-/** Signing in again over the page, which stays as it is: the password, and the code where there is one. */
+/** Signing in again over the page, which stays as it is: the password and the code where there is one, or a passkey. */
 export function ExtendDialog({ open, onClose, ...form }: Props) {
   const { t } = useTranslation()
   const formId = useId()
@@ -51,9 +54,10 @@ function ExtendForm({
   id,
   needsCode,
   onExtend,
+  onPasskey,
   onDone,
   onBusy,
-}: Pick<Props, 'needsCode' | 'onExtend'> & {
+}: Pick<Props, 'needsCode' | 'onExtend' | 'onPasskey'> & {
   id: string
   onDone: () => void
   onBusy: (isBusy: boolean) => void
@@ -62,11 +66,15 @@ function ExtendForm({
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
   const [isTried, setIsTried] = useState(false)
+  const [passkeyFailure, setPasskeyFailure] = useState<unknown>(null)
   const passwordField = useRef<HTMLInputElement>(null)
   const codeField = useRef<HTMLInputElement>(null)
   const extend = useMutation({
     mutationFn: onExtend,
-    onMutate: () => onBusy(true),
+    onMutate: () => {
+      setPasskeyFailure(null)
+      onBusy(true)
+    },
     onSettled: () => onBusy(false),
     onSuccess: onDone,
     onError: (error) => {
@@ -89,7 +97,7 @@ function ExtendForm({
   }
   return (
     <form id={id} noValidate onSubmit={submit} className="flex flex-col gap-4 pb-1">
-      <SignInError failure={extend.error} />
+      <SignInError failure={extend.error ?? passkeyFailure} />
       <PasswordField
         ref={passwordField}
         autoFocus
@@ -106,6 +114,16 @@ function ExtendForm({
           value={code}
           onChange={setCode}
           error={faultOf(lacks.code)}
+        />
+      ) : null}
+      {onPasskey ? (
+        <PasskeySignInButton
+          realm="user"
+          onDone={() => void onPasskey().then(onDone, setPasskeyFailure)}
+          onError={(error) => {
+            extend.reset()
+            setPasskeyFailure(error)
+          }}
         />
       ) : null}
     </form>

@@ -20,13 +20,15 @@ type GuardDeps = Pick<Deps, 'db' | 'config'>
 
 /**
  * Lets an account manage its passkeys: signed in completely, by a browser, and proven by us (local) or by a
- * directory (LDAP); whoever an identity provider signs in has his second factor there.
+ * directory (LDAP); whoever an identity provider signs in has his second factor there. On a public computer nobody
+ * leaves a way in behind. Specification README "Kiosk".
  *
  * @throws what the realm's guard throws; err.forbidden.
  */
 export const requireManager = (deps: GuardDeps, realm: Realm): MiddlewareHandler<OwnerEnv> =>
-  guarded(realm, guardOf(deps, realm, 'complete'), ({ authType, isMachine }) => {
-    if (isMachine || (authType !== 'local' && authType !== 'LDAP')) throw apiError('err.forbidden')
+  guarded(realm, guardOf(deps, realm, 'complete'), ({ authType, isMachine, kiosk }) => {
+    const hasOwn = authType === 'local' || authType === 'LDAP'
+    if (isMachine || kiosk || !hasOwn) throw apiError('err.forbidden')
   })
 
 /**
