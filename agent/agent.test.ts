@@ -278,6 +278,7 @@ describe.skipIf(!hasKernelSets())('the agent, on the real kernel', () => {
     ns.run('add', 'four', '192.0.2.1', 'timeout', '600')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     await start()
+    await until('put back', () => stands('four', '192.0.2.2'))
     expect([...ns.entries('four').keys()]).toEqual(['192.0.2.2'])
   })
 

@@ -36,15 +36,13 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
       role={role ?? 'dialog'}
       className="fixed inset-0 z-30 outline-none"
     >
-      <DialogBackdrop
-        transition
-        className="fixed inset-0 bg-veil transition-opacity duration-150 data-closed:opacity-0"
-      />
+      {/* The style sheet alone lets it appear: on a busy machine the kit's own transitions can stay at their start, an
+          invisible dialog over the page. */}
+      <DialogBackdrop className="fixed inset-0 bg-veil transition-opacity duration-150 starting:opacity-0" />
       <div className="fixed inset-0 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
         <DialogPanel
-          transition
           className={cx(
-            'flex max-h-[92dvh] w-full flex-col rounded-t-3xl border border-line bg-surface shadow-high transition duration-200 ease-out data-closed:translate-y-4 data-closed:opacity-0 sm:rounded-3xl',
+            'flex max-h-[92dvh] w-full flex-col rounded-t-3xl border border-line bg-surface shadow-high transition duration-200 ease-out sm:rounded-3xl starting:translate-y-4 starting:opacity-0',
             sizes[size],
           )}
         >
