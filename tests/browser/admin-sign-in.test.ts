@@ -17,7 +17,7 @@ let count = 0
 
 describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
   'signing in to the console',
-  { timeout: 120_000 },
+  { timeout: 120_000, retry: 1 },
   () => {
     let site: BrowserSite
     let browser: TestBrowser

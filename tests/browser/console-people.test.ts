@@ -17,7 +17,7 @@ const secondAdmin = { userName: 'grace', password: 'a password of admins 2' }
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 50 })
 
 /** Each part goes on where the one before it ended, as a day in the console does. */
-describe.skipIf(!hasBrowser())('people in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser())('people in the console', { timeout: 120_000, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let boss: Visitor

@@ -16,7 +16,7 @@ const bindPassword = 'the password of the service account'
 /** As long as a busy machine may take. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 50 })
 
-describe.skipIf(!hasBrowser())('settings in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser())('settings in the console', { timeout: 120_000, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let idp: SamlIdp

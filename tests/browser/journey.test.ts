@@ -24,7 +24,7 @@ const agentName = 'edge-host'
 const knocName = 'Payroll'
 
 /** Each part goes on where the one before it ended, as a day with the product does. */
-describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout: 45_000 }, () => {
+describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout: 45_000, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let boss: Visitor

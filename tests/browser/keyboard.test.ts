@@ -10,7 +10,7 @@ const knocName = 'Payroll'
 const user = { userName: 'robin', password: 'a password of users 1' }
 
 /** On a loopback address, which browsers trust: with Web Locks and a clipboard, unlike the journey's plain http. */
-describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000 }, () => {
+describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let robin: Visitor

@@ -9,7 +9,7 @@ import { entry, heading } from './acts.ts'
 const knocName = 'Payroll'
 
 /** The whole way with a provider that we did not write: from the button to a door, and shut by the provider. */
-describe.skipIf(!hasBrowser())('OpenID Connect in the browser', { timeout: 90_000 }, () => {
+describe.skipIf(!hasBrowser())('OpenID Connect in the browser', { timeout: 90_000, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let provider: OidcProvider

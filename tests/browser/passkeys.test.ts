@@ -11,7 +11,7 @@ const stepButton = { name: 'Use a passkey' }
 const patiently = { timeout: 10_000, interval: 20 }
 
 /** With Chromium's own virtual authenticator, on the real pages. Each part goes on where the one before it ended. */
-describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000 }, () => {
+describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000, retry: 1 }, () => {
   let site: LocalhostSite
   let browser: TestBrowser
 

@@ -3,7 +3,10 @@ import { expect } from 'vitest'
 /** How long one thing may take in a journey through several servers, on a busy machine, in milliseconds. */
 export const patience = 60_000
 
-/** How long a journey may take, in milliseconds. */
+/**
+ * How long a journey may take, in milliseconds. Journeys are tried twice: on two busy cores a browser can miss a moment,
+ * and a fault of ours comes again. The report says which needed it.
+ */
 export const journeyTime = 300_000
 
 /** `expect.poll` with that patience: `await eventually(() => page.title()).toBe('…')`. */

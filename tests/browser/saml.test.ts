@@ -25,7 +25,7 @@ const passing = { waitUntil: 'commit' } as const
  * The portal on https://localhost, identity provider and attacker on http://127.0.0.1: other sites for a browser, so
  * that its own rules about cookies decide. The server runs by its launcher, with the rights that customers give it.
  */
-describe.skipIf(!hasBrowser())('SAML in the browser, over https', { timeout: journeyTime }, () => {
+describe.skipIf(!hasBrowser())('SAML in the browser, over https', { timeout: journeyTime, retry: 1 }, () => {
   const undo: (() => Promise<unknown>)[] = []
   let browser: TestBrowser
   let idp: SamlIdp

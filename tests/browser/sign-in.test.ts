@@ -15,7 +15,7 @@ let count = 0
 
 describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
   'signing in to the portal',
-  { timeout: journeyTime },
+  { timeout: journeyTime, retry: 1 },
   () => {
     let site: BrowserSite
     let browser: TestBrowser

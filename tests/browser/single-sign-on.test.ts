@@ -11,7 +11,7 @@ import { eventually, journeyTime, patience } from './patience.ts'
 const client = { clientId: 'portal', clientSecret: 'portal secret' }
 
 /** Identity providers that we did not write, on this host: other origins than the portal's. */
-describe.skipIf(!hasBrowser())('single sign-on in the portal', { timeout: journeyTime }, () => {
+describe.skipIf(!hasBrowser())('single sign-on in the portal', { timeout: journeyTime, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let oidc: OidcProvider

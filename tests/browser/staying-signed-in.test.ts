@@ -15,7 +15,7 @@ const robin = { userName: 'robin', password }
 /** Accounts with a password; those of identity providers stand in single-sign-on.test.ts. */
 describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
   'staying signed in',
-  { timeout: journeyTime },
+  { timeout: journeyTime, retry: 1 },
   () => {
     let site: BrowserSite
     let browser: TestBrowser
