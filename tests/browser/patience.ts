@@ -4,8 +4,9 @@ import { expect } from 'vitest'
 export const patience = 60_000
 
 /**
- * How long a journey may take, in milliseconds. Journeys are tried twice: on two busy cores a browser can miss a moment,
- * and a fault of ours comes again. The report says which needed it.
+ * How long a journey may take, in milliseconds. Journeys are tried twice: other tests make and remove network
+ * interfaces beside them, at which Chromium drops what it is loading (net::ERR_NETWORK_CHANGED). A fault of ours comes
+ * again, and the report says which journey needed it.
  */
 export const journeyTime = 300_000
 
