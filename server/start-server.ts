@@ -31,6 +31,7 @@ import { createPasswordHasher } from './platform/password.ts'
 import { createQueue, defineJob } from './platform/queue.ts'
 import { withinMilliseconds } from './platform/within.ts'
 import { pruneOnce, pruneReplicas } from './prune.query.ts'
+import { endLeftBehind } from './sessions/session.service.ts'
 import { serverVersion } from './version.ts'
 
 /** A server that runs. */
@@ -126,6 +127,7 @@ export async function startServer(
       ...gateway.duties,
       { name: 'sweep', everyMs: 250, run: () => sweepOnce(sweepDeps) },
       { name: 'auditor', everyMs: 10_000, run: () => auditor.audit() },
+      { name: 'extended sessions', everyMs: 5_000, run: () => endLeftBehind(db.background, { rights }) },
       { name: 'failed clicks', everyMs: 5_000, run: () => giveUpFailedClicks(db.background, { rights }) },
       {
         name: 'doubted addresses',

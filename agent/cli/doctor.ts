@@ -8,7 +8,7 @@ import { findProgram, type ProgramName } from '../programs.ts'
 import type { ExitCode } from './command-line.ts'
 
 /** One thing looked at: how it is, and what to do when it is not right. */
-type Finding = { ok: boolean; text: string; todo?: string }
+type Finding = { ok: boolean; text: string; remedy?: string }
 
 /** Services that load rulesets; each must come after the sets are made. */
 const rulesetUnits = ['netfilter-persistent.service', 'nftables.service', 'firewalld.service']
@@ -16,20 +16,20 @@ const rulesetUnits = ['netfilter-persistent.service', 'nftables.service', 'firew
 /** `knoc-agent doctor`: looks at this host and says what keeps doors from opening, or holds them open. */
 export async function doctor(config: AgentConfig): Promise<ExitCode> {
   const findings = [...(await checkSets(config)), ...(await checkBoot()), checkScripts(config)]
-  for (const { ok, text, todo } of findings) {
+  for (const { ok, text, remedy } of findings) {
     console.log(`${ok ? 'ok   ' : 'WRONG'} ${text}`)
-    if (!ok && todo !== undefined) console.log(`      → ${todo}`)
+    if (!ok && remedy !== undefined) console.log(`      → ${remedy}`)
   }
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
 async function checkSets(config: AgentConfig): Promise<Finding[]> {
   const ipset = findProgram('ipset')
-  if (ipset === undefined) return [{ ok: false, text: 'ipset is not installed', todo: 'apt install ipset' }]
+  if (ipset === undefined) return [{ ok: false, text: 'ipset is not installed', remedy: 'apt install ipset' }]
   const sets = await readSets(ipset)
   if (!Array.isArray(sets)) {
-    const todo = 'run it as root, or give the agent’s service AmbientCapabilities=CAP_NET_ADMIN'
-    return [{ ok: false, text: `ipset: ${sets.text}`, todo }]
+    const remedy = 'run it as root, or give the agent’s service AmbientCapabilities=CAP_NET_ADMIN'
+    return [{ ok: false, text: `ipset: ${sets.text}`, remedy }]
   }
   const managed = openManagedSets(join(config.dataFolder, 'sets.json'), config.managedSets).all()
   const rulesets = await readRulesets()
@@ -52,17 +52,17 @@ function judgeSet(name: string, set: SetFacts | undefined, rulesets: string): Fi
     return {
       ok: false,
       text: `set ${name} is missing`,
-      todo: 'knoc-agent sets; then load the firewall’s rules again',
+      remedy: 'knoc-agent sets; then load the firewall’s rules again',
     }
   }
   if (!set.timeouts) {
-    const todo = `make it again with timeouts: ipset create ${name} ${set.type} family ${set.family} timeout 0`
-    return { ok: false, text: `set ${name} was made without timeouts`, todo }
+    const remedy = `make it again with timeouts: ipset create ${name} ${set.type} family ${set.family} timeout 0`
+    return { ok: false, text: `set ${name} was made without timeouts`, remedy }
   }
   const program = set.family === 'inet' ? 'iptables' : 'ip6tables'
   const rule = `${program} -I INPUT 1 -p tcp --dport PORT -m set ! --match-set ${name} src -j REJECT --reject-with tcp-reset`
   if (set.references === 0) {
-    return { ok: false, text: `set ${name} is used by no rule: it protects nothing`, todo: rule }
+    return { ok: false, text: `set ${name} is used by no rule: it protects nothing`, remedy: rule }
   }
   const isNamed = new RegExp(`--match-set ${name.replaceAll('.', '\\.')}\\b`).test(rulesets)
   const note = isNamed ? '' : ' (by another set, or in a namespace of its own)'
@@ -97,20 +97,20 @@ async function checkBoot(): Promise<Finding[]> {
   if (!shown || !shown.ok) {
     return [{ ok: true, text: 'boot order not looked at: this host is not run by systemd' }]
   }
-  const todo = 'install deploy/agent/knoc-sets.service, then: systemctl enable knoc-sets.service'
+  const remedy = 'install deploy/agent/knoc-sets.service, then: systemctl enable knoc-sets.service'
   if (!/^UnitFileState=enabled/m.test(shown.stdout)) {
     return [
       {
         ok: false,
         text: 'knoc-sets.service is not enabled: after a reboot rules that name a set are refused',
-        todo,
+        remedy,
       },
     ]
   }
   const before = /^Before=(.*)$/m.exec(shown.stdout)?.[1]?.split(' ') ?? []
   const late = rulesetUnits.filter((unit) => !before.includes(unit))
   if (late.length > 0)
-    return [{ ok: false, text: `knoc-sets.service doesn’t come before ${late.join(', ')}`, todo }]
+    return [{ ok: false, text: `knoc-sets.service doesn’t come before ${late.join(', ')}`, remedy }]
   return [{ ok: true, text: 'knoc-sets.service comes before the firewall’s services' }]
 }
 
@@ -118,6 +118,6 @@ function checkScripts(config: AgentConfig): Finding {
   if (config.scriptFolder === undefined) return { ok: true, text: 'scripts are off' }
   const scripts = listScripts(config.scriptFolder)
   if (scripts.length > 0) return { ok: true, text: `scripts: ${scripts.join(', ')}` }
-  const todo = `put executable files there that only their owner may change, and start the agent again`
-  return { ok: false, text: `no usable script in ${config.scriptFolder}`, todo }
+  const remedy = `put executable files there that only their owner may change, and start the agent again`
+  return { ok: false, text: `no usable script in ${config.scriptFolder}`, remedy }
 }

@@ -376,6 +376,7 @@ export interface Sessions {
   endedAt: Timestamp | null
   endedReason: string | null
   endsAt: Timestamp
+  extendedAt: Timestamp | null
   id: Generated<string>
   identitySession: string | null
   ipAddress: string

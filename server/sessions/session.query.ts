@@ -44,6 +44,18 @@ export async function listSessionsBegunBefore(
     .execute()
 }
 
+/** Sessions that have had a successor for so long and live still, oldest first. */
+export async function listLeftBehind(
+  db: Kysely<DB>,
+  { seconds, limit }: { seconds: number; limit: number },
+): Promise<OwnedSession[]> {
+  const { rows } = await sql<OwnedSession>`
+    select id, user_id from sessions
+    where ended_at is null and extended_at < statement_timestamp() - make_interval(secs => ${seconds})
+    order by extended_at limit ${limit}`.execute(db)
+  return rows
+}
+
 /** Now, by the clock that decides about ends. */
 export async function readDatabaseTime(db: Kysely<DB>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)

@@ -9,6 +9,7 @@ import {
   findEffectiveSessionLimit,
   findOwnedSession,
   findSessionOfToken,
+  listLeftBehind,
   listSessionsBegunBefore,
   type OwnedSession,
   readDatabaseTime,
@@ -19,6 +20,7 @@ import {
   endSessionRows,
   insertSession,
   listSurplusSessionIds,
+  markExtended,
   shortenSessions,
 } from './session.store.ts'
 
@@ -90,6 +92,7 @@ export async function createUserSession(
     await request.act(tx)
     await endSessions(tx, scope.sessions, 'logout')
     await endSurplus(tx, { userId, except: extendedId })
+    if (extendedId !== null) await markExtended(tx, extendedId)
     return insertSession(tx, { ...request, ...client, stage: 'complete', tokenHash: hashToken(token) })
   })
   return { ...session, userId, token, extendedId }
@@ -110,6 +113,25 @@ export async function endExtendedSession(
   await rights.change(toScope([{ id: extendedId, userId }], []), 'sessionExtended', async (tx) =>
     endSessions(tx, [extendedId], 'sessionExtended'),
   )
+}
+
+/** A sign-in takes less; who still has a session that was extended longer ago died over it. */
+const leftBehindSeconds = 15
+
+/**
+ * Ends extended sessions that nobody ended, because the process died between the new session and the end of the old
+ * one: their owners' browsers have another cookie, so nobody could sign them out. Run every few seconds.
+ *
+ * @returns whether there may be more.
+ */
+export async function endLeftBehind(
+  db: Kysely<DB>,
+  { rights }: Pick<Deps, 'rights'>,
+  seconds: number = leftBehindSeconds,
+): Promise<boolean> {
+  const sessions = await listLeftBehind(db, { seconds, limit: endedAtOnce })
+  for (const { id, userId } of sessions) await endExtendedSession({ rights }, { userId, extendedId: id })
+  return sessions.length >= endedAtOnce
 }
 
 /** The same after a right password alone: 5 minutes, for the second step and logout only. */

@@ -96,6 +96,11 @@ export async function insertSession(
   return row
 }
 
+/** Notes that a session has a successor from now on: if nobody ends it, `endLeftBehind` does. */
+export async function markExtended(tx: Kysely<DB>, id: string): Promise<void> {
+  await sql`update sessions set extended_at = statement_timestamp() where id = ${id}::uuid`.execute(tx)
+}
+
 /** A session that was ended, for the audit log. */
 export type EndedSession = { id: string; userId: string; userName: string }
 

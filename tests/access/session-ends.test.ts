@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepOnce } from '#server/entries/sweep.ts'
 import { createGrantService } from '#server/grants/grant.service.ts'
+import { createUserSession, endLeftBehind } from '#server/sessions/session.service.ts'
 import { aKnoc, anAgent, entitle } from '#tests/support/builders.ts'
 import { type Browser, type PeopleApi, startPeopleApi } from '#tests/support/people-api.ts'
 import { aLicence, aUser, rightPassword, signedIn, signedInAdmin } from '#tests/support/people-builders.ts'
@@ -176,6 +177,34 @@ describe('signing in again before the end', () => {
       where user_id = ${someone.user.id} and ended_at is null`.execute(api.db)
     expect(rows[0]?.live).toBe(1)
     expect(await endReasonOf(someone.session)).toBe('sessionExtended')
+  })
+
+  it('ends the old session although the process died before it did, and nothing else', async () => {
+    const someone = await withOpenDoor()
+    // Died as soon as the new session was committed, before it held anything.
+    await createUserSession(api.deps, {
+      userId: someone.user.id,
+      kind: 'portal',
+      kiosk: false,
+      atMostMinutes: null,
+      client: {
+        address,
+        untrustedProxy: null,
+        userAgent: null,
+        deviceTokens: { user: undefined, admin: undefined },
+      },
+      replaces: someone.oldCookie,
+      act: async () => undefined,
+    })
+    await endLeftBehind(api.db, api.deps)
+    expect(await endReasonOf(someone.session)).toBeNull()
+    await sql`
+      update sessions set extended_at = extended_at - interval '16 seconds'
+      where id = ${someone.session}`.execute(api.db)
+    await endLeftBehind(api.db, api.deps)
+    expect(await endReasonOf(someone.session)).toBe('sessionExtended')
+    expect(await replay(someone)).toEqual([401, 'err.invalidSession'])
+    expect(await desiredOf(someone.targetId)).toBe('closed')
   })
 
   it('takes over what was clicked, unless it may not be had any more', async () => {
