@@ -26,6 +26,11 @@ export type AclStatusRow = {
   grantType: 'userIp' | 'specifiedIps'
   backendType: string | null
   agentOnline: boolean
+  restrictionType: 'none' | 'RFC1918' | 'allowList' | 'denyList'
+  rfcType: 'allow' | 'deny'
+  /** Passive: when the list was last read by anybody, and when the next of its readers is due. */
+  listReadAt: Date | null
+  listReadAgainAt: Date | null
   /** Whether the session's address may have it here and now; null when the session has no address to ask about. */
   allowed: boolean | null
   live: boolean
@@ -58,9 +63,10 @@ export async function listAclStatuses(
       join groups gr on gr.id = m.group_id and gr.deleted_at is null
       join group_acls ga on ga.group_id = m.group_id where s.id = ${sessionId}::uuid)
     select a.id, a.description, a.url, a.icon, a.category, a.click_to_grant, a.cgnat_open, a.hide_from_users,
-      a.auto_browse_users, a.grant_type, b.type as backend_type,
+      a.auto_browse_users, a.grant_type, a.restriction_type, a.rfc_type, b.type as backend_type,
       coalesce(r.seen_at > statement_timestamp() - interval '6 seconds', false) as agent_online,
       (select address_allowed(a, c.address) from client c) as allowed,
+      reads.list_read_at, reads.list_read_again_at,
       coalesce(standing.live, false) as live, standing.ends_at,
       last.id is not null as ever_granted, last.ended_reason as last_reason,
       coalesce(seen.entries, '[]') as entries
@@ -69,6 +75,10 @@ export async function listAclStatuses(
     left join backends b on b.id = a.backend_id
     left join agents ag on ag.id = b.agent_id
     left join replicas r on r.id = ag.link_replica
+    left join lateral (
+      select max(lr.read_at) as list_read_at, min(lr.read_at + (lr.read_at - lr.previous_read_at)) filter (
+        where lr.read_at + (lr.read_at - lr.previous_read_at) > statement_timestamp()) as list_read_again_at
+      from list_reads lr where lr.acl_id = a.id) reads on true
     left join lateral (
       select true as live, max(l.ends_at) as ends_at from live_grants l
       where l.session_id = ${sessionId}::uuid and l.acl_id = a.id having count(*) > 0) standing on true

@@ -1,13 +1,13 @@
 import { grantCan } from '#machines/grant.machine.ts'
 import { type StatusNumber, statusOf, toEntryFacts } from '#machines/grant-status.ts'
-import { definitions, isBackendId } from '../backends/definitions/index.ts'
-import type { AclStatus } from '../status/status.schema.ts'
+import { isPassiveType } from '../backends/definitions/index.ts'
+import type { AclStatus, Restriction } from '../status/status.schema.ts'
 import type { AclStatusRow } from './acl-status.query.ts'
 
 /** The status number of one knoc in one session. */
 export function statusNumberOf(row: AclStatusRow): StatusNumber {
   return statusOf({
-    passive: isPassive(row.backendType),
+    passive: isPassiveType(row.backendType),
     agentOnline: row.agentOnline,
     live: row.live,
     everGranted: row.everGranted,
@@ -19,7 +19,7 @@ export function statusNumberOf(row: AclStatusRow): StatusNumber {
 /** Whether the grant's machine takes a click on Grant now; the button asks the same status. */
 export const canBeGranted = (row: AclStatusRow): boolean =>
   grantCan(
-    { status: statusNumberOf(row), passive: isPassive(row.backendType), agentOnline: row.agentOnline },
+    { status: statusNumberOf(row), passive: isPassiveType(row.backendType), agentOnline: row.agentOnline },
     { type: 'grant' },
   )
 
@@ -46,11 +46,19 @@ export function toAclStatus(row: AclStatusRow): AclStatus {
     AutoBrowseUsers: row.autoBrowseUsers,
     Config: {},
     VerifiedAt: verifiedAt(row),
+    RestrictedBy: restrictionOf(row),
+    Passive: isPassiveType(row.backendType),
+    ListReadAt: row.listReadAt?.toISOString() ?? null,
+    NextReadAt: row.listReadAgainAt?.toISOString() ?? null,
   }
 }
 
-const isPassive = (type: string | null): boolean =>
-  type !== null && isBackendId(type) && !definitions[type].needsAgent
+/** Why the session's address may not have it; null when it may. */
+function restrictionOf({ allowed, restrictionType, rfcType }: AclStatusRow): Restriction | null {
+  if (allowed !== false || restrictionType === 'none') return null
+  if (restrictionType !== 'RFC1918') return restrictionType
+  return rfcType === 'allow' ? 'internalOnly' : 'externalOnly'
+}
 
 function errorOf(row: AclStatusRow, status: StatusNumber): string | null {
   if (status === 10) return 'err.revokeFailed'

@@ -23,6 +23,8 @@ export async function readUserStatus(
     UserName: session.userName,
     Session: session.tag,
     CurrentAddress: currentAddress,
+    Addresses: [],
+    Nonce: '',
     Ends: session.endsAt.toISOString(),
     Now: overview.now.toISOString(),
     ValidUntil: overview.validUntil?.toISOString() ?? null,

@@ -310,6 +310,7 @@ export interface ListReads {
   aclId: string
   consumer: string
   etag: string
+  previousReadAt: Timestamp | null
   readAt: Generated<Timestamp>
 }
 

@@ -15,6 +15,10 @@ export const settingsSchema = z.object({
     .min(kioskMinutes.min)
     .max(kioskMinutes.max)
     .catch(kioskMinutes.initial),
+  DiscoverIP: z.boolean().catch(false),
+  /** A foreign lookup service; '' means our own listeners. */
+  DiscoverIPURL: z.string().catch(''),
+  TrustDiscoveryClaims: z.boolean().catch(false),
 })
 export type Settings = z.output<typeof settingsSchema>
 

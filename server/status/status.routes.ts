@@ -21,6 +21,9 @@ export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | '
       // Address discovery is off as long as no setting turns it on.
       const status: SystemStatus = {
         IPApi: '',
+        LookupPorts: [],
+        IPv4Origin: '',
+        IPv6Origin: '',
         JsBundleHash: deps.bundleHash,
         OIDC: oidc.user !== null,
         AdminOIDC: oidc.admin !== null,

@@ -12,7 +12,13 @@ export type Accent = (typeof accents)[number]
 
 /** GET /api/system_status, public. */
 export type SystemStatus = {
+  /** Origin without a port of the lookup service, such as https://knoc.example.com; '' while discovery is off. */
   IPApi: string
+  /** What each lookup port of the specification is reached at; one that is switched off is left out. */
+  LookupPorts: LookupPort[]
+  /** Origins that have an address of one family only, so that a browser shows both; '' where none is configured. */
+  IPv4Origin: string
+  IPv6Origin: string
   JsBundleHash: string
   OIDC: boolean
   AdminOIDC: boolean
@@ -20,6 +26,9 @@ export type SystemStatus = {
   SAML: boolean
   AdminSAML: boolean
 }
+
+/** `Port` is the one that is told of in `IPs`, `At` the one that listens. */
+export type LookupPort = { Port: number; At: number }
 
 /** One entry of the portal. Spec README "Entries in the status". */
 export type AclStatus = {
@@ -42,7 +51,20 @@ export type AclStatus = {
   Config: { UriToken?: string | undefined }
   /** When the enforcement point was last seen to agree, for 'verified … ago'. */
   VerifiedAt: string | null
+  /** Why DisableForUser is set: the kind of restriction that the session's address doesn't meet. */
+  RestrictedBy: Restriction | null
+  /** A list that firewalls fetch by themselves. */
+  Passive: boolean
+  /** Passive: when the list was last read by anybody, and when the next reading is expected; null while unknown. */
+  ListReadAt: string | null
+  NextReadAt: string | null
 }
+
+/** Internal addresses only, any but internal ones, those of a list only, any but those of a list. */
+export type Restriction = 'internalOnly' | 'externalOnly' | 'allowList' | 'denyList'
+
+/** An address that the session holds. A claimed one is the word of a foreign lookup service. */
+export type SessionAddress = { IP: string; Source: 'own' | 'discovered' | 'claimed' }
 
 /** GET /api/status. `?revalidate=1` from the portal's own page moves the session's address (decision 14). */
 export type UserStatus = {
@@ -51,6 +73,10 @@ export type UserStatus = {
   /** Hash of the session, echoed by requests in X-Knoc-Session so that two accounts in two tabs can't mix. */
   Session: string
   CurrentAddress: string
+  /** All that the session holds, its own first; access covers them as each entry says. */
+  Addresses: SessionAddress[]
+  /** Good for 60 s: shown to the lookup ports as `?n=`, so that they know whose address they see (decision 8). */
+  Nonce: string
   Ends: string
   Now: string
   ValidUntil: string | null

@@ -1,32 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { AclStatus } from '#server/status/status.schema.ts'
 import { entryLink, entryView, hasPastEnd } from './entry-view.ts'
+import { anEntry } from './testing/an-entry.ts'
 
 const now = Date.parse('2026-11-21T12:00:00Z')
 const at = (milliseconds: number) => new Date(now + milliseconds).toISOString()
 const hour = 3_600_000
 
-const anEntry = (facts: Partial<AclStatus> = {}): AclStatus => ({
-  ID: 'a',
-  ACLID: 'a',
-  ParentID: null,
-  Description: 'A',
-  URL: '',
-  Icon: 'server',
-  Category: 'Default',
-  Status: 4,
-  Error: null,
-  ExpiredAfter: null,
-  ClickToGrant: true,
-  HideFromUsers: false,
-  DisableForUser: false,
-  GrantTypeFixedIps: false,
-  CGNATOpen: false,
-  AutoBrowseUsers: false,
-  Config: {},
-  VerifiedAt: null,
-  ...facts,
-})
 const view = (facts: Partial<AclStatus>) => entryView(anEntry(facts), now)
 
 describe('an entry at a moment', () => {

@@ -1,28 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { AclStatus } from '#server/status/status.schema.ts'
 import { countUse, searchEntries, sectionsOf, toIds, toUseCounts, visibleEntries } from './sections.ts'
+import { anEntry as entryWith } from './testing/an-entry.ts'
 
-const anEntry = (name: string, facts: Partial<AclStatus> = {}): AclStatus => ({
-  ID: name,
-  ACLID: name,
-  ParentID: null,
-  Description: name,
-  URL: '',
-  Icon: 'server',
-  Category: 'Default',
-  Status: 4,
-  Error: null,
-  ExpiredAfter: null,
-  ClickToGrant: true,
-  HideFromUsers: false,
-  DisableForUser: false,
-  GrantTypeFixedIps: false,
-  CGNATOpen: false,
-  AutoBrowseUsers: false,
-  Config: {},
-  VerifiedAt: null,
-  ...facts,
-})
+const anEntry = (name: string, facts: Partial<AclStatus> = {}): AclStatus =>
+  entryWith({ ID: name, ACLID: name, Description: name, ...facts })
 const names = (entries: readonly AclStatus[]) => entries.map((entry) => entry.ACLID)
 const plain = { favourites: new Set<string>(), uses: {}, locale: 'en-AU' }
 
