@@ -118,6 +118,9 @@ describe('the system status', () => {
     expect((await api.browser().get('/system_status')).body).toEqual({
       data: {
         IPApi: '',
+        LookupPorts: [],
+        IPv4Origin: '',
+        IPv6Origin: '',
         JsBundleHash: 'bundle-1',
         OIDC: false,
         AdminOIDC: false,
