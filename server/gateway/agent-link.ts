@@ -11,10 +11,10 @@ import {
 import type { EventHub } from '../events/event-hub.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { Log } from '../platform/log.ts'
-import { createDigestBook, differingBuckets } from './digest.ts'
 import { createLane } from './lane.ts'
 import { dropLink, renewEpoch, saveCapabilities, takeLink } from './link.store.ts'
-import { listOrders, listTargets, type PendingOrder, readBuckets, readDigest } from './order.query.ts'
+import { createOrderSender } from './link-orders.ts'
+import { createResync } from './link-resync.ts'
 import { saveDrift, saveTargetReports } from './report.store.ts'
 import { applyResults } from './result.store.ts'
 
@@ -52,9 +52,6 @@ export type LinkLook = {
 
 type Hello = Extract<AgentFrame, { type: 'hello' }>
 
-/** Buckets whose truth is read and sent in one batch. */
-const bucketsABatch = 16
-const entriesAPiece = 1_000
 /** A link that says no hello is closed after this time. */
 const helloMs = 5_000
 
@@ -74,7 +71,6 @@ export function createAgentLink(
   const log = deps.log.child({ agentId })
   const outLane = createLane(fail)
   const inLane = createLane(fail)
-  const digests = createDigestBook()
   const helloTimer = setTimeout(() => end(closeCodes.badFrame, 'no hello'), helloMs)
 
   let phase: 'new' | 'linked' | 'closed' = 'new'
@@ -83,15 +79,25 @@ export function createAgentLink(
   let truthAtMs = 0
   let heardAt = performance.now()
   let lastBatch = 0
-  let pumping = false
-  /** Sending stopped before the table was empty: the link was full. */
-  let isHeldBack = false
-  let targetIds = new Set<string>()
-  /** Batches whose journalling the agent has not confirmed. */
-  const inFlight = new Set<number>()
-  /** Orders sent on this link without a result: entry id → generation, and entry key → entry id. */
-  const sent = new Map<string, number>()
-  const sentIds = new Map<string, string>()
+
+  const way = {
+    db: deps.db,
+    log,
+    now: deps.now,
+    send,
+    inOrder: outLane,
+    isLinked: () => phase === 'linked',
+    nextBatch: () => (lastBatch += 1),
+  }
+  const states = createResync(way)
+  const orders = createOrderSender({
+    ...way,
+    agentId,
+    mayTakeMore: () =>
+      phase === 'linked' && linkEpoch > 0 && socket.bufferedAmount < linkLimits.bufferedBytes,
+    neededVersion: () => neededVersion,
+    takeResults,
+  })
 
   function receive(text: string): void {
     heardAt = performance.now()
@@ -111,10 +117,9 @@ export function createAgentLink(
       case 'heartbeat':
         return
       case 'journalled':
-        inFlight.delete(frame.batch)
-        return isHeldBack ? pump() : undefined
+        return orders.journalled(frame.batch)
       case 'digest':
-        return digests.answer(frame)
+        return states.answer(frame)
       case 'results':
         return void inLane(() => takeResults(frame.results))
       case 'capabilities':
@@ -143,8 +148,7 @@ export function createAgentLink(
     truthAtMs = taken.nowMs
     neededVersion = deps.neededVersion(hello.version)
     const epoch = await epochFor(hello, taken)
-    const targets = await listTargets(deps.db, agentId)
-    targetIds = new Set(targets.map((target) => target.id))
+    const targets = await orders.readTargets()
     send({
       type: 'welcome',
       protocol,
@@ -158,7 +162,7 @@ export function createAgentLink(
     })
     log.info({ version: hello.version, linkEpoch }, 'agent linked')
     pump()
-    void deps.limitResync(() => resync(hello.epoch !== epoch)).catch(fail)
+    void resync({ everything: hello.epoch !== epoch }).catch(fail)
   }
 
   async function epochFor(hello: Hello, taken: { epoch: string; lastGeneration: number }): Promise<string> {
@@ -168,126 +172,22 @@ export function createAgentLink(
     return renewEpoch(deps.db, { epoch: taken.epoch, generation: hello.highestGeneration })
   }
 
-  /** Orders are waiting: send them, unless that is already being done. */
-  function pump(): void {
-    if (pumping || phase !== 'linked') return
-    pumping = true
-    void outLane(async () => {
-      pumping = false
-      isHeldBack = false
-      while (mayTakeMore()) if (!(await sendNextOrders())) return
-      isHeldBack = true
-    })
-  }
-
-  const mayTakeMore = (): boolean =>
-    phase === 'linked' &&
-    linkEpoch > 0 &&
-    inFlight.size < linkLimits.batchesInFlight &&
-    socket.bufferedAmount < linkLimits.bufferedBytes
-
-  /** Sends one batch; whether it was a full one, so that there may be more. */
-  async function sendNextOrders(): Promise<boolean> {
-    const pending = await listOrders(deps.db, agentId, sent)
-    if (pending.length === 0) return false
-    if (pending.some(({ order }) => !targetIds.has(order.targetId))) await sendTargets()
-    const mayGo = pending.filter(({ order }) => neededVersion === null || order.desired === 'closed')
-    if (mayGo.length < pending.length)
-      await refuseOpens(pending.filter(({ order }) => order.desired === 'open'))
-    const isFull = pending.length >= linkLimits.batchOrders
-    if (mayGo.length === 0) return isFull
-    lastBatch += 1
-    inFlight.add(lastBatch)
-    for (const { entryId, order } of mayGo) {
-      sent.set(entryId, order.generation)
-      sentIds.set(`${order.targetId}|${order.address}`, entryId)
-    }
-    send({
-      type: 'orders',
-      batch: lastBatch,
-      nowMs: deps.now(),
-      orders: mayGo.map(({ order }) => order),
-    })
-    return isFull
-  }
-
-  async function sendTargets(): Promise<void> {
-    const targets = await listTargets(deps.db, agentId)
-    targetIds = new Set(targets.map((target) => target.id))
-    send({ type: 'targets', targets })
-  }
-
-  /** An agent below the minimum may only close; its opens fail and say which version it needs. */
-  async function refuseOpens(pending: readonly PendingOrder[]): Promise<void> {
-    await takeResults(
-      pending.map(({ order }) => ({
-        targetId: order.targetId,
-        address: order.address,
-        generation: order.generation,
-        outcome: 'failed' as const,
-        atMs: deps.now(),
-        error: { code: 'agentIncompatible', text: `The agent needs version ${neededVersion} to open.` },
-      })),
-    )
-  }
-
   async function takeResults(results: readonly OrderResult[]): Promise<void> {
-    for (const { targetId, address, generation } of results) {
-      const entryId = sentIds.get(`${targetId}|${address}`)
-      if (entryId === undefined || (sent.get(entryId) ?? 0) > generation) continue
-      sent.delete(entryId)
-      sentIds.delete(`${targetId}|${address}`)
-    }
+    orders.settled(results)
     deps.events.publish(await applyResults(deps.db, { agentId, linkEpoch }, results))
-  }
-
-  async function resync(everything: boolean): Promise<void> {
-    for (const id of [...targetIds]) {
-      if (phase !== 'linked') return
-      if (everything) await sendBuckets(id, allBuckets)
-      else await compare(id)
-    }
-  }
-
-  /** Compares one target's digests with the agent's and sends the truth of the buckets that differ. */
-  async function compare(targetId: string): Promise<void> {
-    const before = await readDigest(deps.db, targetId)
-    const { request, answer } = digests.request()
-    send({ type: 'digestRequest', request, targetId })
-    const agents = await answer
-    if (agents === null || phase !== 'linked') return
-    const differing = differingBuckets(before, agents, await readDigest(deps.db, targetId))
-    if (differing.length === 0) return
-    log.warn({ targetId, buckets: differing.length }, 'the agent differs from the database and is corrected')
-    await sendBuckets(targetId, differing)
-  }
-
-  /** Holds orders back while it reads: it runs in the lane that sends them. */
-  function sendBuckets(targetId: string, buckets: readonly number[]): Promise<void> {
-    return outLane(async () => {
-      for (let from = 0; from < buckets.length; from += bucketsABatch) {
-        const part = buckets.slice(from, from + bucketsABatch)
-        const { entries, asOfGeneration } = await readBuckets(deps.db, targetId, part)
-        lastBatch += 1
-        for (let at = 0; at === 0 || at < entries.length; at += entriesAPiece)
-          send({
-            type: 'buckets',
-            batch: lastBatch,
-            nowMs: deps.now(),
-            targetId,
-            buckets: part,
-            asOfGeneration,
-            entries: entries.slice(at, at + entriesAPiece),
-            last: at + entriesAPiece >= entries.length,
-          })
-      }
-    })
   }
 
   /** Compares all targets, one after the other: the minute's check. */
   async function compareAll(): Promise<void> {
     if (phase !== 'linked' || linkEpoch === 0) return
-    await deps.limitResync(() => resync(false))
+    await resync({ everything: false })
+  }
+
+  const resync = (how: { everything: boolean }): Promise<void> =>
+    deps.limitResync(() => states.resync(orders.targetIds(), how))
+
+  function pump(): void {
+    if (phase === 'linked') orders.pump()
   }
 
   /** The heartbeat of this side; `look` is the last good one at the database, if there was one. */
@@ -329,7 +229,7 @@ export function createAgentLink(
     if (phase === 'closed') return
     phase = 'closed'
     clearTimeout(helloTimer)
-    digests.close()
+    states.close()
     if (linkEpoch > 0)
       dropLink(deps.db, agentId, linkEpoch).catch((error: unknown) =>
         log.warn({ err: error }, 'could not note that the agent is gone'),
@@ -350,8 +250,6 @@ export function createAgentLink(
     isClosed: () => phase === 'closed',
   }
 }
-
-const allBuckets = Array.from({ length: linkLimits.digestBuckets }, (_, bucket) => bucket)
 
 function parseFrame(text: string): AgentFrame | undefined {
   try {
