@@ -9,12 +9,13 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import type { Versioned } from '../admin-api.ts'
 import { queries } from '../admin-queries.ts'
+import type { AccountQuestion } from '../people/account-questions.tsx'
 import { useErrorDialog } from '../shell/admin-errors.tsx'
 import { adminColumns } from './admin-columns.tsx'
 import { AdminDetailDialog } from './admin-detail-dialog.tsx'
 import { AdminFormDialog } from './admin-form-dialog.tsx'
 import { AdminMenu } from './admin-menu.tsx'
-import { type AdminQuestion, AdminQuestions } from './admin-questions.tsx'
+import { AdminQuestions } from './admin-questions.tsx'
 import { useIsOwn } from './is-own.ts'
 
 /** What is open above the table. */
@@ -22,7 +23,7 @@ type Opened =
   | { dialog: 'none' | 'create' }
   | { dialog: 'edit'; admin: Versioned<AdminRow> }
   | { dialog: 'view'; admin: AdminRow }
-  | { dialog: 'question'; question: AdminQuestion }
+  | { dialog: 'question'; question: AccountQuestion<AdminRow> }
 
 const none: Opened = { dialog: 'none' }
 
@@ -35,7 +36,7 @@ export function AdminsPage() {
   const admins = useQuery({ ...queries.admins, staleTime: 0 })
   const [opened, setOpened] = useState<Opened>(none)
   const close = () => setOpened(none)
-  const ask = (question: AdminQuestion) => setOpened({ dialog: 'question', question })
+  const ask = (question: AccountQuestion<AdminRow>) => setOpened({ dialog: 'question', question })
   const view = (admin: AdminRow) => setOpened({ dialog: 'view', admin })
   /** A form starts from what the server has now, with the version to name when it is saved. */
   const edit = async ({ ID }: Pick<AdminRow, 'ID'>) => {
@@ -51,8 +52,8 @@ export function AdminsPage() {
       isOwn={isOwn(admin)}
       onView={() => view(admin)}
       onEdit={() => void edit(admin)}
-      onReset={() => ask({ ask: 'resetTotp', admin })}
-      onDelete={() => ask({ ask: 'delete', admin })}
+      onReset={() => ask({ ask: 'resetTotp', row: admin })}
+      onDelete={() => ask({ ask: 'delete', row: admin })}
     />
   )
   const create = (

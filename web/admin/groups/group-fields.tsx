@@ -10,7 +10,7 @@ import { TextField } from '../../components/text-field.tsx'
 import { useErrorText } from '../../i18n/use-error-text.ts'
 import { useDirtyForm } from '../../shell/dirty-forms.ts'
 import { queries } from '../admin-queries.ts'
-import { ChangedMeanwhile } from '../components/changed-meanwhile.tsx'
+import { EditForm } from '../components/edit-form.tsx'
 import { UserChecklist } from '../knocs/user-checklist.tsx'
 import { useRefusal } from '../people/use-refusal.ts'
 import { type GroupForm, type GroupValues, groupFormSchema, groupTypes, toGroupValues } from './group-form.ts'
@@ -42,19 +42,13 @@ export function GroupFields({ formId, group, onSave, onReload }: Props) {
   const { refuse, isOutdated } = useRefusal(form, places)
   const isNew = group === undefined
   const type = form.watch('Type')
-  const submit = form.handleSubmit((values) => onSave(values, refuse))
   return (
-    <form
-      id={formId}
-      noValidate
-      onSubmit={(event) => void submit(event)}
-      className="grid gap-5 pb-2 sm:grid-cols-2"
+    <EditForm
+      formId={formId}
+      onSubmit={form.handleSubmit((values) => onSave(values, refuse))}
+      isOutdated={isOutdated}
+      onReload={onReload}
     >
-      {isOutdated ? (
-        <div className="sm:col-span-2">
-          <ChangedMeanwhile onReload={onReload} />
-        </div>
-      ) : null}
       <TextField
         label={t('admin.groups.name')}
         autoComplete="off"
@@ -122,6 +116,6 @@ export function GroupFields({ formId, group, onSave, onReload }: Props) {
           )}
         />
       )}
-    </form>
+    </EditForm>
   )
 }

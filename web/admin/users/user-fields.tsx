@@ -1,17 +1,12 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { Controller, useForm } from 'react-hook-form'
+import { useForm } from 'react-hook-form'
 import { useTranslation } from 'react-i18next'
-import { accountKinds } from '#server/users/account.schema.ts'
 import { creatableAuthTypes, type UserRow } from '#server/users/user.schema.ts'
-import { Select } from '../../components/select.tsx'
-import { Switch } from '../../components/switch.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useErrorText } from '../../i18n/use-error-text.ts'
 import { useDirtyForm } from '../../shell/dirty-forms.ts'
-import { ChangedMeanwhile } from '../components/changed-meanwhile.tsx'
-import { PasswordPair } from '../people/password-pair.tsx'
-import { SecondFactorSwitch } from '../people/second-factor-switch.tsx'
-import { useFollowedUserName } from '../people/use-followed-user-name.ts'
+import { EditForm } from '../components/edit-form.tsx'
+import { NameField, SignInFields, SignInSwitches } from '../people/account-fields.tsx'
 import { useRefusal } from '../people/use-refusal.ts'
 import { toUserValues, type UserForm, type UserValues, userFormSchema } from './user-form.ts'
 import { UserKeyFields } from './user-key-fields.tsx'
@@ -56,33 +51,14 @@ export function UserFields({ formId, user, sessionLimit, onSave, onReload }: Pro
   useDirtyForm(isDirty)
   const { refuse, isOutdated } = useRefusal(form, places)
   const isNew = user === undefined
-  const followed = useFollowedUserName(form, isNew)
-  const authType = form.watch('AuthType')
-  const kind = accountKinds[authType]
-  const submit = form.handleSubmit((values) => onSave(values, refuse))
   return (
-    <form
-      id={formId}
-      noValidate
-      onSubmit={(event) => {
-        // The dialog may stand inside another form of the page: React passes the event on to it.
-        event.stopPropagation()
-        void submit(event)
-      }}
-      className="grid gap-4 pb-2 sm:grid-cols-2"
+    <EditForm
+      formId={formId}
+      onSubmit={form.handleSubmit((values) => onSave(values, refuse))}
+      isOutdated={isOutdated}
+      onReload={onReload}
     >
-      {isOutdated ? (
-        <div className="sm:col-span-2">
-          <ChangedMeanwhile onReload={onReload} />
-        </div>
-      ) : null}
-      <TextField
-        label={t('admin.users.name')}
-        autoComplete="off"
-        autoFocus
-        error={errors.ofField(faults.Name?.message)}
-        {...form.register('Name')}
-      />
+      <NameField form={form} />
       <TextField
         label={t('admin.users.company')}
         optional
@@ -90,47 +66,12 @@ export function UserFields({ formId, user, sessionLimit, onSave, onReload }: Pro
         error={errors.ofField(faults.Company?.message)}
         {...form.register('Company')}
       />
-      <TextField
-        label={t('admin.users.userName')}
-        description={isNew ? t('admin.users.userNameText') : t('admin.users.userNameFixed')}
-        disabled={!isNew}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        error={errors.ofField(faults.UserName?.message)}
-        {...form.register('UserName', followed)}
+      <SignInFields
+        form={form}
+        isNew={isNew}
+        authTypes={isNew ? creatableAuthTypes : [form.getValues('AuthType')]}
       />
-      <Controller
-        control={form.control}
-        name="AuthType"
-        render={({ field }) => (
-          <Select
-            label={t('admin.users.authType')}
-            value={field.value}
-            onChange={field.onChange}
-            disabled={!isNew}
-            error={errors.ofField(faults.AuthType?.message)}
-            options={(isNew ? creatableAuthTypes : [field.value]).map((value) => ({
-              value,
-              label: t(`admin.authType.${value}`),
-            }))}
-          />
-        )}
-      />
-      {kind.hasPassword ? <PasswordPair form={form} isKept={!isNew} /> : null}
-      {kind.hasDistinguishedName ? (
-        <TextField
-          label={t('admin.people.dn')}
-          description={t('admin.people.dnText')}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          error={errors.ofField(faults.DN?.message)}
-          {...form.register('DN')}
-          className="sm:col-span-2"
-        />
-      ) : null}
-      {authType === 'apikey' && isNew ? <UserKeyFields form={form} /> : null}
+      {form.watch('AuthType') === 'apikey' && isNew ? <UserKeyFields form={form} /> : null}
       <TextField
         label={t('admin.users.duration')}
         description={t('admin.users.durationText')}
@@ -158,27 +99,7 @@ export function UserFields({ formId, user, sessionLimit, onSave, onReload }: Pro
         error={errors.ofField(faults.ValidUntil?.message)}
         {...form.register('ValidUntil')}
       />
-      <div className="flex flex-col gap-4 sm:col-span-2">
-        <Controller
-          control={form.control}
-          name="TOTPEnabled"
-          render={({ field }) => (
-            <SecondFactorSwitch authType={authType} checked={field.value} onChange={field.onChange} />
-          )}
-        />
-        <Controller
-          control={form.control}
-          name="LoginEnabled"
-          render={({ field }) => (
-            <Switch
-              label={t('admin.users.loginEnabled')}
-              description={t('admin.users.loginEnabledText')}
-              checked={field.value}
-              onChange={field.onChange}
-            />
-          )}
-        />
-      </div>
-    </form>
+      <SignInSwitches form={form} loginText={t('admin.users.loginEnabledText')} />
+    </EditForm>
   )
 }

@@ -9,6 +9,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import type { Versioned } from '../admin-api.ts'
 import { pollMs, queries } from '../admin-queries.ts'
+import type { AccountQuestion } from '../people/account-questions.tsx'
 import { useErrorDialog } from '../shell/admin-errors.tsx'
 import { useDebounced } from './use-debounced.ts'
 import { userColumns } from './user-columns.tsx'
@@ -16,7 +17,7 @@ import { UserDetailDialog } from './user-detail-dialog.tsx'
 import { UserFormDialog } from './user-form-dialog.tsx'
 import { UserLimitNote } from './user-limit-note.tsx'
 import { UserMenu } from './user-menu.tsx'
-import { type UserQuestion, UserQuestions } from './user-questions.tsx'
+import { UserQuestions } from './user-questions.tsx'
 
 const pageSize = 25
 
@@ -25,7 +26,7 @@ type Opened =
   | { dialog: 'none' | 'create' }
   | { dialog: 'edit'; user: Versioned<UserRow> }
   | { dialog: 'view'; user: UserRow }
-  | { dialog: 'question'; question: UserQuestion }
+  | { dialog: 'question'; question: AccountQuestion<UserRow> }
 
 const none: Opened = { dialog: 'none' }
 
@@ -49,7 +50,7 @@ export function UsersPage() {
     refetchInterval: pollMs.users,
   })
   const close = () => setOpened(none)
-  const ask = (question: UserQuestion) => setOpened({ dialog: 'question', question })
+  const ask = (question: AccountQuestion<UserRow>) => setOpened({ dialog: 'question', question })
   /** A form starts from what the server has now, with the version to name when it is saved. */
   const edit = async ({ ID }: Pick<UserRow, 'ID'>) => {
     try {
@@ -64,8 +65,8 @@ export function UsersPage() {
       user={user}
       onView={() => view(user)}
       onEdit={() => void edit(user)}
-      onReset={() => ask({ ask: 'resetTotp', user })}
-      onDelete={() => ask({ ask: 'delete', user })}
+      onReset={() => ask({ ask: 'resetTotp', row: user })}
+      onDelete={() => ask({ ask: 'delete', row: user })}
     />
   )
   const create = (
