@@ -105,7 +105,7 @@ export async function startServer(
       }),
   })
   const auditor = createAuditor({ ...rightsDeps, rights, reads: db.background, log })
-  const pages = await readPageFiles(fileURLToPath(new URL('../web/dist', import.meta.url)))
+  const pages = await readPageFiles(fileURLToPath(new URL('../web/dist', import.meta.url)), config)
   const deps: Deps = {
     config,
     db,

@@ -1,20 +1,33 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { Plugin } from 'vite'
+import { type Earlier, previousFolder, previousOf, readEarlier } from './previous-files.ts'
 
 /**
- * One hash over both bundles (JsBundleHash, decision 35): written to `bundle-hash.txt` for the server and into
- * each page as `<meta name="bundle-hash">`.
+ * One hash over both bundles (JsBundleHash, decision 35): written to `bundle-hash.txt` for the server, into each page
+ * as `<meta name="bundle-hash">` and into the service worker; and the release before this one is kept beside it.
  *
  * It stands in the page, not in a chunk: a chunk that held the hash of all others would change its content without
  * changing its name, and caches keep hashed files for ever. Pages are never cached.
  */
 export function bundleHash(): Plugin {
+  let folders = { out: '', public: '' }
+  let earlier: Earlier = { last: null, beforeLast: null }
   return {
     name: 'knoc-bundle-hash',
     enforce: 'post',
+    apply: 'build',
+    configResolved: ({ build, publicDir, root }) => {
+      folders = { out: resolve(root, build.outDir), public: publicDir }
+    },
+    // The folder is emptied after this.
+    buildStart: async () => {
+      earlier = await readEarlier(folders.out)
+    },
     generateBundle: {
       order: 'post',
-      handler(_, bundle) {
+      async handler(_, bundle) {
         const pages = Object.values(bundle).filter((file) => file.fileName.endsWith('.html'))
         const hash = hashOf(Object.values(bundle).filter((file) => !pages.includes(file)))
         for (const page of pages)
@@ -23,7 +36,16 @@ export function bundleHash(): Plugin {
               '</head>',
               `  <meta name="bundle-hash" content="${hash}" />\n  </head>`,
             )
-        this.emitFile({ type: 'asset', fileName: 'bundle-hash.txt', source: `${hash}\n` })
+        const emit = (fileName: string, source: string | Uint8Array) =>
+          this.emitFile({ type: 'asset', fileName, source })
+        emit('bundle-hash.txt', `${hash}\n`)
+        const worker = await readFile(join(folders.public, 'sw.js'), 'utf8')
+        emit('sw.js', worker.replace('BUNDLE_HASH', hash))
+        const previous = previousOf(earlier, hash)
+        if (previous === null) return
+        emit(`${previousFolder}/bundle-hash.txt`, `${previous.hash}\n`)
+        for (const [name, content] of previous.files)
+          if (!(name in bundle)) emit(`${previousFolder}/${name}`, content)
       },
     },
   }

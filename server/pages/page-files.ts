@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
+import { retiredWorker } from './retired-worker.ts'
 
 /** One built file, held in memory: the whole web is about a megabyte and never changes while the server runs. */
 export type PageFile = { body: Uint8Array<ArrayBuffer>; type: string; etag: string; isHashed: boolean }
@@ -21,18 +22,51 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Reads a build folder; a missing one is an empty web. Source maps and Vite's own files stay out. */
-export async function readPageFiles(folder: string): Promise<PageFiles> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  const files = new Map<string, PageFile>()
-  for (const entry of names) {
-    const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
-    const type = types[extname(path)]
-    if (!entry.isFile() || type === undefined || path.startsWith('.')) continue
-    const body = new Uint8Array(await readFile(join(folder, path)))
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
-    files.set(`/${path}`, { body, type, etag, isHashed: path.startsWith('assets/') })
+/** Where the build keeps the release before it. */
+const previous = 'previous/'
+
+/**
+ * Reads a build folder; a missing one is an empty web. Source maps and Vite's own files stay out. Of the release
+ * before, its hashed files are served as if they were this one's: pages that were loaded from it still ask for them.
+ *
+ * Without the service worker browsers get one that takes itself away.
+ */
+export async function readPageFiles(
+  folder: string,
+  { serviceWorker }: { serviceWorker: boolean } = { serviceWorker: true },
+): Promise<PageFiles> {
+  const own = new Map<string, PageFile>()
+  const older = new Map<string, PageFile>()
+  for (const path of await pathsBelow(folder)) {
+    const file = await readPageFile(folder, path)
+    if (file === undefined) continue
+    if (!path.startsWith(previous)) own.set(`/${path}`, file)
+    else if (file.isHashed) older.set(`/${path.slice(previous.length)}`, file)
   }
-  const hash = files.get('/bundle-hash.txt')
-  return { files, bundleHash: hash === undefined ? '' : new TextDecoder().decode(hash.body).trim() }
+  if (!serviceWorker && own.has('/sw.js')) own.set('/sw.js', toPageFile('sw.js', encode(retiredWorker)))
+  const hash = own.get('/bundle-hash.txt')
+  return {
+    files: new Map([...older, ...own]),
+    bundleHash: hash === undefined ? '' : new TextDecoder().decode(hash.body).trim(),
+  }
 }
+
+async function pathsBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+}
+
+async function readPageFile(folder: string, path: string): Promise<PageFile | undefined> {
+  if (path.startsWith('.') || types[extname(path)] === undefined) return undefined
+  return toPageFile(path, new Uint8Array(await readFile(join(folder, path))))
+}
+
+function toPageFile(path: string, body: Uint8Array<ArrayBuffer>): PageFile {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  const type = types[extname(path)] ?? 'application/octet-stream'
+  return { body, type, etag, isHashed: /^(previous\/)?assets\//.test(path) }
+}
+
+const encode = (text: string) => new TextEncoder().encode(text)

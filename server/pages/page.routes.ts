@@ -12,11 +12,14 @@ export function pageRoutes({ files }: PageFiles) {
     const page = path === '/admin' || path.startsWith('/admin/') ? '/admin.html' : '/index.html'
     const file =
       files.get(path) ?? files.get(`${path}.html`) ?? (isPagePath(path) ? files.get(page) : undefined)
-    if (file === undefined) return c.text(files.size === 0 ? notBuilt : 'Not found.', 404)
+    if (file === undefined) return c.text(files.size === 0 ? notBuilt : 'Not found.', 404, missing)
     if (c.req.header('If-None-Match') === file.etag) return c.body(null, 304, headersOf(file))
     return c.body(file.body, 200, headersOf(file))
   })
 }
+
+/** Another release may have the file in a moment. */
+const missing = { 'Cache-Control': 'no-store' }
 
 const notBuilt = 'The web pages are not built. Run `npm run build`, then start the server again.'
 

@@ -26,14 +26,14 @@ export interface VariableHint {
 /** Hints live on the schemas, so that help text, README test and fault messages can't drift from the rules. */
 export const variableHints = z.registry<VariableHint>()
 
-const flag = (hint: Omit<VariableHint, 'accepted'>) =>
+const flag = (hint: Omit<VariableHint, 'accepted'>, byDefault = false) =>
   z
     .stringbool({
       truthy: ['true', '1', 'yes', 'on'],
       falsy: ['false', '0', 'no', 'off'],
       error: 'is not a yes or no',
     })
-    .default(false)
+    .default(byDefault)
     .register(variableHints, { ...hint, accepted: 'true or false' })
 
 const url = (protocols: string[]) =>
@@ -187,6 +187,13 @@ export const environmentSchema = z
     KNOC_CLOUD: flag({
       description: 'This installation is hosted: the console hides what its host looks after.',
     }),
+    KNOC_SERVICE_WORKER: flag(
+      {
+        description:
+          'Off takes the service worker back from every browser: hashed files are no longer kept there.',
+      },
+      true,
+    ),
     KNOC_GRANT_LOOPBACK: flag({
       description: 'Demonstration only: loopback addresses may be granted. Needs a loopback KNOC_HOST.',
     }),

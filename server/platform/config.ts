@@ -32,6 +32,8 @@ export interface Config {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   readonly replica: string
   readonly cloud: boolean
+  /** Whether browsers keep the portal's hashed files by a service worker. */
+  readonly serviceWorker: boolean
   readonly grantLoopback: boolean
 }
 
@@ -134,6 +136,7 @@ function toConfig(env: z.output<typeof environmentSchema>): Config {
     logLevel: env.KNOC_LOG_LEVEL,
     replica: env.KNOC_REPLICA ?? (env.DATABASE_URL === undefined ? lastingName(dataDir) : randomName()),
     cloud: env.KNOC_CLOUD,
+    serviceWorker: env.KNOC_SERVICE_WORKER,
     grantLoopback: env.KNOC_GRANT_LOOPBACK,
   }
 }

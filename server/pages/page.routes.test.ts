@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pageRoutes } from './page.routes.ts'
+import { readPageFiles } from './page-files.ts'
+
+const built = {
+  'index.html': 'portal',
+  'admin.html': 'console',
+  'sw.js': 'worker',
+  'manifest.webmanifest': '{}',
+  'bundle-hash.txt': 'aa11\n',
+  'assets/main-new.js': 'new',
+  'assets/both.js': 'new both',
+  'previous/bundle-hash.txt': 'bb22\n',
+  'previous/assets/main-old.js': 'old',
+  'previous/assets/both.js': 'old both',
+  'previous/index.html': 'old portal',
+  '.vite/manifest.json': '{}',
+}
+const forEver = 'public, max-age=31536000, immutable'
+
+describe('the pages', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'knoc-pages-'))
+    for (const [name, content] of Object.entries(built)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), content)
+    }
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  async function get(path: string, options?: { serviceWorker: boolean }) {
+    const response = await pageRoutes(await readPageFiles(folder, options)).request(path)
+    return {
+      status: response.status,
+      text: await response.text(),
+      cache: response.headers.get('Cache-Control'),
+      type: response.headers.get('Content-Type'),
+    }
+  }
+
+  it('serves the release’s own hashed files and those of the release before, for ever', async () => {
+    expect(await get('/assets/main-new.js')).toMatchObject({ status: 200, text: 'new', cache: forEver })
+    expect(await get('/assets/main-old.js')).toMatchObject({ status: 200, text: 'old', cache: forEver })
+    expect((await get('/assets/both.js')).text).toBe('new both')
+  })
+
+  it('is of one release all the same: its own hash, and no page of the one before', async () => {
+    expect((await readPageFiles(folder)).bundleHash).toBe('aa11')
+    expect((await get('/bundle-hash.txt')).text).toBe('aa11\n')
+    for (const path of ['/previous/index.html', '/previous/assets/main-old.js', '/.vite/manifest.json'])
+      expect(await get(path), path).toMatchObject({ status: 404, cache: 'no-store' })
+  })
+
+  it('has HTML, sw.js and the manifest asked for anew each time', async () => {
+    for (const path of ['/', '/home/new', '/admin/knocs', '/index.html', '/sw.js', '/manifest.webmanifest'])
+      expect(await get(path), path).toMatchObject({ status: 200, cache: 'no-cache' })
+    expect((await get('/admin/knocs')).text).toBe('console')
+    expect((await get('/administration')).text).toBe('portal')
+    expect((await get('/manifest.webmanifest')).type).toBe('application/manifest+json')
+    expect((await get('/sw.js')).type).toContain('text/javascript')
+  })
+
+  it('says that a file is missing, and lets nobody remember it', async () => {
+    expect(await get('/assets/main-older.js')).toMatchObject({ status: 404, cache: 'no-store' })
+  })
+
+  it('takes the service worker back with KNOC_SERVICE_WORKER=off', async () => {
+    expect((await get('/sw.js')).text).toBe('worker')
+    const { text, cache } = await get('/sw.js', { serviceWorker: false })
+    expect(text).toContain('self.registration.unregister()')
+    expect(text).not.toContain("addEventListener('fetch'")
+    expect(cache).toBe('no-cache')
+  })
+})
