@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { createCodeApp } from './codes.ts'
 
 /** A user's or administrator's name and password. */
 export type Login = { userName: string; password: string }
@@ -75,3 +76,23 @@ export const isSameDocument = (page: Page): Promise<boolean> =>
 /** Waits until something on the page reads so. */
 export const reads = (locator: Locator, text: string | RegExp, timeout = 10_000) =>
   expect.poll(() => locator.innerText().catch(() => ''), { timeout, interval: 20 }).toMatch(text)
+
+/** Whether the field with this label has the focus. */
+export const isFocused = (page: Page, label: string): Promise<boolean> =>
+  page.getByLabel(label, { exact: true }).evaluate((field) => field === document.activeElement)
+
+/** Confirms the secret that the onboarding page shows; ends at `home` with the secret's app and the recovery codes. */
+export async function enrol(page: Page, { onboard, home }: { onboard: string; home: string }) {
+  await page.waitForURL(onboard)
+  const secret = (await page.getByText(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/).innerText()).replaceAll(' ', '')
+  const app = createCodeApp(secret)
+  await page.getByLabel('Code', { exact: true }).fill(await app.next())
+  await page.getByRole('button', { name: 'Verify' }).click()
+  const list = page.getByRole('list', { name: 'Your recovery codes' })
+  await list.waitFor()
+  const recoveryCodes = await list.getByRole('listitem').allInnerTexts()
+  await page.getByLabel('I have kept them').check()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(home)
+  return { app, recoveryCodes }
+}

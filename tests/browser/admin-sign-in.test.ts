@@ -7,8 +7,7 @@ import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser
 import { requireProgram } from '#tests/support/debian.ts'
 import { type SamlIdp, startSamlIdp } from '#tests/support/saml-idp.ts'
 import { findBarriers, focusOf, moveTo } from './accessibility.ts'
-import { heading, signInAdmin, submitLogin } from './acts.ts'
-import { createCodeApp } from './codes.ts'
+import { enrol as enrolAt, heading, isFocused, signInAdmin, submitLogin } from './acts.ts'
 
 const password = 'a password of admins 1'
 
@@ -54,25 +53,8 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
     }
 
     const codeField = (page: Page) => page.getByLabel('Code', { exact: true })
-    const isFocused = (page: Page, label: string) =>
-      page.getByLabel(label, { exact: true }).evaluate((field) => field === document.activeElement)
-
     /** Confirms the secret that is shown; ends in the console with its app and the recovery codes. */
-    async function enrol(page: Page) {
-      await page.waitForURL('**/admin/otp/onboard')
-      const secret = (await page.getByText(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/).innerText()).replaceAll(' ', '')
-      const app = createCodeApp(secret)
-      await codeField(page).fill(await app.next())
-      await page.getByRole('button', { name: 'Verify' }).click()
-      const list = page.getByRole('list', { name: 'Your recovery codes' })
-      await list.waitFor()
-      const recoveryCodes = await list.getByRole('listitem').allInnerTexts()
-      await page.getByLabel('I have kept them').check()
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await page.waitForURL('**/admin/home')
-      await heading(page, 'Home').waitFor()
-      return { app, recoveryCodes }
-    }
+    const enrol = (page: Page) => enrolAt(page, { onboard: '**/admin/otp/onboard', home: '**/admin/home' })
 
     async function typeCode(page: Page, code: string): Promise<void> {
       await codeField(page).fill(code)

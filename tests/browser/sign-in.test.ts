@@ -4,7 +4,7 @@ import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests
 import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { requireProgram } from '#tests/support/debian.ts'
 import { findBarriers, focusOf, moveTo } from './accessibility.ts'
-import { heading, reads, signIn, signInAdmin, submitLogin } from './acts.ts'
+import { enrol as enrolAt, heading, isFocused, reads, signIn, signInAdmin, submitLogin } from './acts.ts'
 import { createCodeApp } from './codes.ts'
 import { eventually, journeyTime, patience } from './patience.ts'
 
@@ -52,25 +52,10 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       return visitor
     }
 
-    const isFocused = (page: Page, label: string) =>
-      page.getByLabel(label, { exact: true }).evaluate((field) => field === document.activeElement)
     const atLogin = (page: Page) => page.waitForURL((url) => url.pathname === '/')
 
     /** Goes through enrolment; ends on the dashboard with the secret's app and the recovery codes. */
-    async function enrol(page: Page) {
-      await page.waitForURL('**/otp/onboard')
-      const secret = (await page.getByText(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/).innerText()).replaceAll(' ', '')
-      const app = createCodeApp(secret)
-      await page.getByLabel('Code', { exact: true }).fill(await app.next())
-      await page.getByRole('button', { name: 'Verify' }).click()
-      const list = page.getByRole('list', { name: 'Your recovery codes' })
-      await list.waitFor()
-      const recoveryCodes = await list.getByRole('listitem').allInnerTexts()
-      await page.getByLabel('I have kept them').check()
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await page.waitForURL('**/home/new')
-      return { app, recoveryCodes }
-    }
+    const enrol = (page: Page) => enrolAt(page, { onboard: '**/otp/onboard', home: '**/home/new' })
 
     describe('with name and password', () => {
       it('leads from everywhere to the login, which has its title and favicon, and from there to the dashboard', async () => {
