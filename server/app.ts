@@ -39,6 +39,8 @@ const requestsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
 /** Lists of members and SAML metadata travel whole: 100,000 ids are 4 MB (specification README "Updates"). */
 const bodyBytesOf = (path: string): number => {
   if (/^\/api\/admin\/(groups|users|knocs|settings\/authentication)(\/|$)/.test(path)) return 5 * 1024 * 1024
+  // Two logos of 512 kB, in base64.
+  if (path === '/api/admin/settings/customize') return 2 * 1024 * 1024
   // A SAML response of 256 kB, in base64 within a form.
   return /^\/api(\/admin)?\/saml\/acs$/.test(path) ? 512 * 1024 : usualBodyBytes
 }

@@ -29,6 +29,15 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>
 
+export interface AclAddresses {
+  aclId: string
+  address: string
+  doubtedAt: Timestamp | null
+  seenAt: Generated<Timestamp>
+  sessionId: string
+  source: string
+}
+
 export interface AclRanges {
   aclId: string
   endAddress: string
@@ -73,12 +82,10 @@ export interface AclTargets {
 }
 
 export interface AddressSightings {
-  address: string | null
-  createdAt: Generated<Timestamp>
-  id: Generated<number>
+  address: string
   nonceHash: string
-  port: number | null
-  seenAt: Timestamp | null
+  port: number
+  seenAt: Generated<Timestamp>
   sessionId: string
 }
 
@@ -330,6 +337,15 @@ export interface LiveGrants {
   userName: string | null
 }
 
+export interface Logos {
+  bytes: Buffer
+  hash: string
+  lastModifiedAt: Generated<Timestamp>
+  lastModifiedBy: string | null
+  mediaType: string
+  name: string
+}
+
 export interface Passkeys {
   adminId: string | null
   counter: Generated<number>
@@ -474,6 +490,7 @@ export interface Webhooks {
 }
 
 export interface DB {
+  aclAddresses: AclAddresses
   aclRanges: AclRanges
   acls: Acls
   aclTargets: AclTargets
@@ -497,6 +514,7 @@ export interface DB {
   licences: Licences
   listReads: ListReads
   liveGrants: LiveGrants
+  logos: Logos
   passkeys: Passkeys
   recoveryCodes: RecoveryCodes
   replicas: Replicas

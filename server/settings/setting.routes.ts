@@ -11,21 +11,24 @@ import { authEtag, toAuthAnswer } from './auth-setting.answer.ts'
 import { readStoredAuthSettings } from './auth-setting.query.ts'
 import { generateSamlKeyPair, updateAuthSettings } from './auth-setting.service.ts'
 import { authSettingsChangeSchema, keyPairRequestSchema } from './auth-setting-wire.schema.ts'
-import { readSettings } from './setting.query.ts'
-import { configChangeSchema } from './setting.schema.ts'
-import { settingsEtag, updateConfig } from './setting.service.ts'
+import { configChangeSchema, customizeChangeSchema } from './setting.schema.ts'
+import { customize, readSettingsAnswer, settingsEtag, updateConfig } from './setting.service.ts'
 
 /** The console's settings. Mounted at /admin/settings, behind the admin guard. Console §7. */
 export function settingRoutes(deps: Pick<Deps, 'db' | 'sealer' | 'config'>) {
   const { lists } = deps.db
   return new Hono<HttpEnv & AdminEnv>()
     .get('/', async (c) => {
-      const settings = await readSettings(lists)
+      const settings = await readSettingsAnswer(lists)
       return okWithEtag(c, settings, settingsEtag(settings))
     })
     .post('/config', validate('json', configChangeSchema), async (c) => {
       const change = { request: c.req.valid('json'), ifMatch: ifMatchOf(c), ...actingAdmin(c) }
       return okWithEtag(c, null, await updateConfig(deps, change))
+    })
+    .post('/customize', validate('json', customizeChangeSchema), async (c) => {
+      const change = { request: c.req.valid('json'), ifMatch: ifMatchOf(c), ...actingAdmin(c) }
+      return okWithEtag(c, null, await customize(deps, change))
     })
     .get('/authentication', async (c) => {
       const stored = await readStoredAuthSettings(lists)

@@ -6,6 +6,7 @@ import { licensingSummary } from '../licence/licence.service.ts'
 import type { Config } from '../platform/config.ts'
 import type { AdminPrincipal } from '../sessions/session-guard.ts'
 import { isDeferable } from '../sessions/totp-deferral.ts'
+import { readSettings } from '../settings/setting.query.ts'
 import { serverVersion } from '../version.ts'
 import { type Counts, readCounts } from './status.query.ts'
 import type { AdminStatus, HalfAdminStatus } from './status.schema.ts'
@@ -25,8 +26,9 @@ export async function readAdminStatus(
     TotpEnrolmentDeferable: canDefer({ realm: 'admin', ...admin, deferable: isDeferable(admin) }),
   }
   if (admin.stage === 'half') return { ...factor, SessionComplete: false }
-  const [counts, licensing, activity] = await Promise.all([
+  const [counts, { DiscoverIP }, licensing, activity] = await Promise.all([
     readCounts(db.lists),
+    readSettings(db.lists),
     licensingSummary(db.lists),
     listRecentAudit(db.lists, activityLength),
   ])
@@ -47,6 +49,7 @@ export async function readAdminStatus(
     MinimumRequiredAgentVersion: { version: minimumRequiredAgentVersion },
     LatestChangeLogsUrl: null,
     LicenceSite: config.licenceSite ?? null,
+    DiscoverIP,
     SessionCount: counts.sessionCount,
     ACLCount: counts.aclCount,
     UserCount: counts.userCount,

@@ -1,20 +1,39 @@
 import { Hono } from 'hono'
 import type { Deps } from '../context.ts'
+import { apiError } from '../errors.ts'
 import { ok } from '../platform/http/envelope.ts'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import { requireAdmin } from '../sessions/session-guard.ts'
 import { readAuthSettings } from '../settings/auth-setting.query.ts'
+import { findLogo, readLogoAddresses } from '../settings/logo.query.ts'
 import { readSettings } from '../settings/setting.query.ts'
 import { readAdminStatus } from './admin-status.service.ts'
 import type { SystemStatus, Theme } from './status.schema.ts'
+
+/** A picture and nothing else, whoever opens its address by itself; another picture has another address. */
+const logoHeaders = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'X-Content-Type-Options': 'nosniff',
+}
 
 /** What the shells read: theme and system status without a session, the admin's status with one, half or complete. */
 export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer'>) =>
   new Hono<HttpEnv>()
     .get('/theme', async (c) => {
-      const { Accent, HighAccessibility } = await readSettings(deps.db.lists)
-      const theme: Theme = { Accent, HighAccessibility, Logo: null, LightModeLogo: null }
+      const { lists } = deps.db
+      const [{ Accent, HighAccessibility }, logos] = await Promise.all([
+        readSettings(lists),
+        readLogoAddresses(lists),
+      ])
+      const theme: Theme = { Accent, HighAccessibility, ...logos }
       return ok(c, theme)
+    })
+    .get('/theme/logo/:hash', async (c) => {
+      const hash = c.req.param('hash')
+      const logo = isHash(hash) ? await findLogo(deps.db.lists, hash) : undefined
+      if (logo === undefined) throw apiError('err.notFound')
+      return c.body(logo.bytes, 200, { 'Content-Type': logo.mediaType, ...logoHeaders })
     })
     .get('/system_status', async (c) => {
       const { oidc, saml } = await readAuthSettings(deps)
@@ -35,3 +54,5 @@ export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | '
     .get('/admin/status', requireAdmin(deps, { stage: 'any' }), async (c) =>
       ok(c, await readAdminStatus(deps, c.var.admin)),
     )
+
+const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)

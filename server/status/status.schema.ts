@@ -129,6 +129,8 @@ export type AdminStatus = Omit<HalfAdminStatus, 'SessionComplete'> & {
   MinimumRequiredAgentVersion: { version: string }
   LatestChangeLogsUrl: string | null
   LicenceSite: string | null
+  /** Address discovery is on: the console offers 'Open to CGNAT'. */
+  DiscoverIP: boolean
   SessionCount: number
   ACLCount: number
   UserCount: number

@@ -48,6 +48,11 @@ describe('Settings → Kiosk', () => {
       HighAccessibility: false,
       NewUserDashboard: true,
       KioskSessionDuration: 30,
+      DiscoverIP: false,
+      DiscoverIPURL: '',
+      TrustDiscoveryClaims: false,
+      Logo: '',
+      LightModeLogo: '',
     })
     for (const minutes of [5, 120]) {
       const answer = await admin.post('/admin/settings/config', { KioskSessionDuration: minutes })
@@ -61,7 +66,7 @@ describe('Settings → Kiosk', () => {
     [121, 422, 'err.kioskSessionDurationInvalid'],
     [5.5, 422, 'err.kioskSessionDurationInvalid'],
     ['30', 400, 'err.badRequest'],
-    [undefined, 400, 'err.badRequest'],
+    [null, 400, 'err.badRequest'],
   ])('refuses %s and stays as it was', async (KioskSessionDuration, status, code) => {
     const answer = await admin.post('/admin/settings/config', { KioskSessionDuration })
     expect([answer.status, answer.body]).toEqual([status, { Err: code, Extra: 'KioskSessionDuration' }])
@@ -433,6 +438,7 @@ describe('the settings', () => {
   const calls = (browser: Browser) => [
     browser.get('/admin/settings'),
     browser.post('/admin/settings/config', { KioskSessionDuration: 99 }),
+    browser.post('/admin/settings/customize', { Accent: 'rose' }),
     browser.get(path),
     browser.post(path, { LDAPURL: 'ldap://evil.example' }),
     browser.post('/admin/settings/generateUserSamlKeyCert', { Confirm: true }),

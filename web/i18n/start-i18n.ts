@@ -1,16 +1,15 @@
 import { createInstance, type i18n } from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import type { Catalogue } from './catalogues.ts'
 import texts from './en-AU.json' with { type: 'json' }
+import { fallbackLocale } from './locale.ts'
 import type { TextKey } from './texts.ts'
 
-/** The language whose catalogue is complete; every other falls back to it. */
-export const fallbackLocale = 'en-AU'
-
 /**
- * Starts translation before the first render. The console hands in its own catalogue, the portal none.
- * Keys are flat: `err.badRequest` is one key, not a path.
+ * Starts translation before the first render, in the fall-back language. The console hands in its own catalogue, the
+ * portal none. Keys are flat: `err.badRequest` is one key, not a path. Numbers in a text are written as its language does.
  */
-export function startI18n(more: Record<string, string> = {}): i18n {
+export function startI18n(more: Catalogue = {}): i18n {
   const instance = createInstance()
   void instance.use(initReactI18next).init({
     lng: fallbackLocale,
@@ -18,7 +17,7 @@ export function startI18n(more: Record<string, string> = {}): i18n {
     resources: { [fallbackLocale]: { translation: { ...texts, ...more } } },
     keySeparator: false,
     nsSeparator: false,
-    interpolation: { escapeValue: false },
+    interpolation: { escapeValue: false, alwaysFormat: true, format: inLanguage },
     initAsync: false,
   })
   return instance
@@ -26,3 +25,6 @@ export function startI18n(more: Record<string, string> = {}): i18n {
 
 /** Whether a text is a key of the loaded catalogues: a label of a definition, a rule's message. */
 export const isTextKey = (i18n: i18n, key: string): key is TextKey => i18n.exists(key)
+
+const inLanguage = (value: unknown, _format?: string, language?: string): string =>
+  typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : (value as string)

@@ -4,8 +4,8 @@ const yearSeconds = 31_536_000
 
 /**
  * What browsers are told about every answer: no foreign or inline code, no frames, no sniffing, no leaking of
- * addresses, HTTPS for ever once the public URL is https, and nothing under /api kept in a cache unless the
- * route says otherwise.
+ * addresses, HTTPS for ever once the public URL is https, and nothing under /api kept in a cache. A route that says
+ * otherwise of its own answer is left alone.
  */
 export function securityHeaders({
   publicUrl,
@@ -44,7 +44,7 @@ export function securityHeaders({
   })
   return async function setSecurityHeaders(c, next) {
     await next()
-    for (const [name, value] of headers) c.res.headers.set(name, value)
+    for (const [name, value] of headers) if (!c.res.headers.has(name)) c.res.headers.set(name, value)
     if (c.req.path.startsWith('/api') && !c.res.headers.has('Cache-Control'))
       c.res.headers.set('Cache-Control', 'no-store')
   }
