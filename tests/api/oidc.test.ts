@@ -16,7 +16,16 @@ import {
 } from '../support/oidc-journey.ts'
 import { type OidcPerson, type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts'
 import { type Browser, type PeopleApi, startPeopleApi } from '../support/people-api.ts'
-import { aGrant, aLicence, anAcl, anAdmin, aUser, endOf, noLicence } from '../support/people-builders.ts'
+import {
+  aGrant,
+  aLicence,
+  anAdmin,
+  aUser,
+  endOf,
+  groupsOf,
+  noLicence,
+  providerGroups,
+} from '../support/people-builders.ts'
 
 let api: PeopleApi
 let provider: OidcProvider
@@ -268,40 +277,16 @@ describe('a user who comes by OIDC', () => {
   })
 
   it('is in the groups that the provider names, while it names them', async () => {
-    const name = (kind: string) => `${kind} ${randomUUID().slice(0, 8)}`
-    const [fromIdp, both, local] = [name('Ops'), name('Staff'), name('Board')]
-    const ids = await api.db
-      .insertInto('groups')
-      .values([
-        { name: fromIdp, type: 'saml' },
-        { name: both, type: 'dynamic' },
-        { name: local, type: 'local' },
-      ])
-      .returning('id')
-      .execute()
-    const aclId = await anAcl(api)
-    await api.db
-      .insertInto('groupAcls')
-      .values({ groupId: ids[0]?.id ?? '', aclId })
-      .execute()
-    const { subject, userName } = aPerson({ groups: [fromIdp.toUpperCase(), both, local, 'unknown', 7] })
-    const groupsNow = async () => {
-      const rows = await api.db
-        .selectFrom('groupMembers')
-        .innerJoin('groups', 'groups.id', 'groupMembers.groupId')
-        .innerJoin('users', 'users.id', 'groupMembers.userId')
-        .select('groups.name')
-        .where('users.userName', '=', userName)
-        .execute()
-      return rows.map((row) => row.name).toSorted()
-    }
+    const { saml, dynamic, local, aclId } = await providerGroups(api)
+    const { subject, userName } = aPerson({ groups: [saml.toUpperCase(), dynamic, local, 'unknown', 7] })
+    const groupsNow = () => groupsOf(api, userName)
     await signInByOidc(api.browser(), 'user', subject)
-    expect(await groupsNow()).toEqual([fromIdp, both])
+    expect(await groupsNow()).toEqual([saml, dynamic])
     await aLicence(api)
     const grant = await aGrant(api, (await findUser(userName))?.id ?? '', aclId)
-    change(subject, { groups: both })
+    change(subject, { groups: dynamic })
     await signInByOidc(api.browser(), 'user', subject)
-    expect(await groupsNow()).toEqual([both])
+    expect(await groupsNow()).toEqual([dynamic])
     expect((await endOf(api, grant)).endedReason).not.toBeNull()
     change(subject, { groups: undefined })
     await signInByOidc(api.browser(), 'user', subject)

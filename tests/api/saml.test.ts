@@ -6,12 +6,13 @@ import { type Browser, type PeopleApi, startPeopleApi } from '#tests/support/peo
 import {
   aGrant,
   aLicence,
-  anAcl,
   anAdmin,
   aUser,
   auditOf,
   endOf,
+  groupsOf,
   noLicence,
+  providerGroups,
 } from '#tests/support/people-builders.ts'
 import { askIdp, bare, ours, type SamlIdp, sendForm, setSaml, startSamlIdp } from '#tests/support/saml-idp.ts'
 
@@ -263,40 +264,25 @@ describe('a user who signs in through SAML', () => {
   })
 
   it('is in the groups that the provider names, of the types saml and dynamic, while it names them', async () => {
-    const tag = randomUUID().slice(0, 8)
-    const [fromIdp, both, local] = [`Ops ${tag}`, `Staff ${tag}`, `Board ${tag}`]
-    const groups = await api.db
-      .insertInto('groups')
-      .values([
-        { name: fromIdp, type: 'saml' },
-        { name: both, type: 'dynamic' },
-        { name: local, type: 'local' },
-      ])
-      .returning('id')
-      .execute()
-    const aclId = await anAcl(api)
-    await api.db
-      .insertInto('groupAcls')
-      .values({ groupId: groups[0]?.id ?? '', aclId })
-      .execute()
+    const { saml, dynamic, local, aclId } = await providerGroups(api)
     await aLicence(api)
     const name = newName()
 
-    await signInAs(name, { groups: [fromIdp.toUpperCase(), both, local, 'nobody knows it'] })
-    expect(await groupsOf(name)).toEqual([fromIdp, both])
+    await signInAs(name, { groups: [saml.toUpperCase(), dynamic, local, 'nobody knows it'] })
+    expect(await groupsOf(api, name)).toEqual([saml, dynamic])
     const grantId = await aGrant(api, (await userOf(name))?.id ?? '', aclId)
 
-    await signInAs(name, { groups: [both] })
-    expect(await groupsOf(name)).toEqual([both])
+    await signInAs(name, { groups: [dynamic] })
+    expect(await groupsOf(api, name)).toEqual([dynamic])
     expect((await endOf(api, grantId)).endedReason).not.toBeNull()
 
     await signInAs(name, { realName: 'No groups any more' })
-    expect(await groupsOf(name)).toEqual([])
+    expect(await groupsOf(api, name)).toEqual([])
     const change = (await auditDetails(name)).filter(({ kind }) => kind === 'LoginUser')
     expect(change.map(({ detail }) => detail)).toEqual([
-      { joined: expect.arrayContaining([fromIdp, both]), left: [] },
-      { joined: [], left: [fromIdp] },
-      { joined: [], left: [both] },
+      { joined: expect.arrayContaining([saml, dynamic]), left: [] },
+      { joined: [], left: [saml] },
+      { joined: [], left: [dynamic] },
     ])
   })
 
@@ -514,17 +500,6 @@ async function minutesOfSession(userName: string): Promise<number> {
     .orderBy('sessions.createdAt', 'desc')
     .executeTakeFirstOrThrow()
   return Math.round((endsAt.getTime() - createdAt.getTime()) / 60_000)
-}
-
-async function groupsOf(userName: string): Promise<string[]> {
-  const rows = await api.db
-    .selectFrom('groupMembers')
-    .innerJoin('groups', 'groups.id', 'groupMembers.groupId')
-    .innerJoin('users', 'users.id', 'groupMembers.userId')
-    .select('groups.name')
-    .where('users.userName', '=', userName)
-    .execute()
-  return rows.map(({ name }) => name).toSorted()
 }
 
 async function auditDetails(userName: string) {

@@ -145,3 +145,33 @@ export async function auditOf(
     Object.values(fields).includes(name),
   )
 }
+
+/**
+ * Groups whose names an identity provider may say: of the types saml and dynamic, which it decides about, and a
+ * local one, which it doesn't. The saml one carries a knoc.
+ */
+export async function providerGroups(api: PeopleApi) {
+  const tag = randomUUID().slice(0, 8)
+  const names = { saml: `Ops ${tag}`, dynamic: `Staff ${tag}`, local: `Board ${tag}` }
+  const groups = await api.db
+    .insertInto('groups')
+    .values(Object.entries(names).map(([type, name]) => ({ type, name })))
+    .returning(['id', 'type'])
+    .execute()
+  const aclId = await anAcl(api)
+  const groupId = groups.find(({ type }) => type === 'saml')?.id ?? ''
+  await api.db.insertInto('groupAcls').values({ groupId, aclId }).execute()
+  return { ...names, aclId }
+}
+
+/** The names of a user's groups, sorted. */
+export async function groupsOf(api: PeopleApi, userName: string): Promise<string[]> {
+  const rows = await api.db
+    .selectFrom('groupMembers')
+    .innerJoin('groups', 'groups.id', 'groupMembers.groupId')
+    .innerJoin('users', 'users.id', 'groupMembers.userId')
+    .select('groups.name')
+    .where('users.userName', '=', userName)
+    .execute()
+  return rows.map((row) => row.name).toSorted()
+}
