@@ -13,6 +13,16 @@ export type NewApiKey = {
   expiredAfter: Date | null
 }
 
+/** Notes that a live key was used now; false when it was deleted or ran out meanwhile. */
+export async function useApiKey(tx: Kysely<DB>, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    update api_keys set last_used_at = statement_timestamp()
+    where id = ${id}::uuid and deleted_at is null
+      and (expired_after is null or expired_after > statement_timestamp())
+    returning id`.execute(tx)
+  return rows.length > 0
+}
+
 /** Inserts a key; undefined when the name is taken. */
 export async function insertApiKey(tx: Kysely<DB>, key: NewApiKey): Promise<string | undefined> {
   const row = await tx

@@ -6,7 +6,7 @@ import type { DB } from '../platform/database.types.ts'
 import { hashToken, newToken } from '../platform/random.ts'
 import { readDatabaseTime } from '../sessions/session.query.ts'
 import type { NewApiKeyRequest } from './api-key.schema.ts'
-import { insertApiKey } from './api-key.store.ts'
+import { insertApiKey, useApiKey } from './api-key.store.ts'
 
 /**
  * Makes the key that an apikey user signs in with, in the transaction that makes the user.
@@ -43,3 +43,10 @@ export async function createUserKey(
   await writeAudit(tx, [{ kind: 'CreateApiKey', fields, detail }], requestId)
   return plaintext
 }
+
+/** Notes a sign-in by a key; refuses one that was deleted or ran out since it was judged, with err.invalidApiKey. */
+export const recordKeyUse =
+  (id: string) =>
+  async (tx: Kysely<DB>): Promise<void> => {
+    if (!(await useApiKey(tx, id))) throw apiError('err.invalidApiKey', { detail: 'withdrawn meanwhile' })
+  }

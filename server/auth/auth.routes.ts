@@ -42,10 +42,10 @@ export function authRoutes(deps: AuthDeps) {
       if (step !== 'signedIn') throw apiError(stepCodes[step])
       return ok(c, null)
     })
-    .post('/logout', requireUser(deps, anyStage), async (c) => {
-      const { id, userId } = c.var.session
+    .post('/logout', requireUser(deps, { ...anyStage, machines: 'anywhere' }), async (c) => {
+      const { id, userId, kind } = c.var.session
       await signOutUser(deps, { id, userId, address: toAddress(c.var.client.address) })
-      cookies.clear(c, 'user')
+      if (kind === 'portal') cookies.clear(c, 'user')
       return ok(c, null)
     })
     .post('/admin/login', validate('json', adminLoginSchema), async (c) => {

@@ -71,6 +71,24 @@ export async function countCodeFailures<Verdict extends { isRight: boolean }>(
   return count(db.grants, buckets, attempt)
 }
 
+/**
+ * The same for an API key. Keys can't be guessed; this keeps whoever tries from filling the audit log. Each key has
+ * its own counter, so that a wrong one on one host of an office doesn't keep out the right ones of the others.
+ */
+export async function countKeyFailures<Verdict extends { isRight: boolean }>(
+  { db }: Pick<Deps, 'db'>,
+  { keyHash, address }: { keyHash: string; address: string },
+  attempt: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const from = toClientKey(address)
+  const buckets = {
+    wait: passwordWait,
+    attempts: `key ${digest(keyHash, from)}`,
+    address: `address key ${from}`,
+  }
+  return count(db.grants, buckets, attempt)
+}
+
 /** Lets codes of an account be tried anew from everywhere: its second factor is another one from now on. */
 export async function forgetCodeFailures(
   tx: Kysely<DB>,

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import { type AuthDeps, authRoutes } from './auth.routes.ts'
+import { machineRoutes } from './machine/machine.routes.ts'
 import { oidcRoutes } from './oidc/oidc.routes.ts'
 import { passkeyRoutes } from './passkeys/passkey.routes.ts'
 import { samlRoutes } from './saml/saml.routes.ts'
@@ -16,3 +17,4 @@ export const signInRoutes = (deps: AuthDeps) =>
     .route('/', passkeyRoutes(deps))
     .route('/', samlRoutes(deps))
     .route('/', oidcRoutes(deps))
+    .route('/', machineRoutes(deps))

@@ -63,25 +63,28 @@ export async function admitUser(
 
 async function complete(
   deps: UserAdmissionDeps,
-  { account, claims, identitySession, secondStep }: Proven,
+  { account, claims, identitySession, secondStep, key }: Proven,
   { kiosk, client, seen, replaces, requestId }: Arrival,
 ): Promise<Admitted<CreatedSession>> {
   let deviceToken: string | null = null
   const atMostMinutes = kiosk ? (await readSettings(deps.db.grants)).KioskSessionDuration : null
   const session = await createUserSession(deps, {
     userId: account.id,
-    kind: 'portal',
+    kind: key === undefined ? 'portal' : 'machine',
     kiosk,
     atMostMinutes,
     client,
     replaces,
     identitySession: identitySession ?? null,
+    apiKeyId: key?.id ?? null,
     act: async (tx) => {
       const current = checkUnchanged(account, await findUserAccountById(tx, account.id))
       await secondStep?.(tx, current)
-      if (!kiosk) deviceToken = await rememberDevice(tx, account, client.deviceTokens.user)
+      await key?.use(tx)
+      if (!kiosk && key === undefined)
+        deviceToken = await rememberDevice(tx, account, client.deviceTokens.user)
       const groups = claims && (await applyUserClaims(tx, account, claims))
-      const detail = groups !== undefined && { ...groups }
+      const detail = (key && { apiKeyId: key.id, apiKey: key.name }) ?? (groups && { ...groups })
       await writeAudit(
         tx,
         [

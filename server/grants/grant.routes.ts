@@ -24,20 +24,23 @@ const streamCheckMs = 15_000
 export function grantRoutes(deps: Pick<Deps, 'db' | 'config' | 'events'> & { grants: GrantService }) {
   const { db, grants, events } = deps
   return new Hono<HttpEnv>()
-    .get('/status', requireUser(deps), async (c) => {
+    .get('/status', requireUser(deps, { machines: 'whereKeyMay' }), async (c) => {
       const { session, client } = c.var
       if (c.req.header(revalidateHeader) === '1') {
         const { needsSignIn } = await grants.follow(session, client)
-        if (needsSignIn) throw apiError('err.sessionExpired', { detail: 'too many new addresses' })
+        if (needsSignIn) throw apiError('err.sessionExpired', { extra: 'err.addressMovedTooOften' })
       }
       return ok(c, await readUserStatus(db.grants, session, client.address))
     })
-    .post('/grant', requireUser(deps), validate('json', grantSchema), async (c) =>
-      ok(c, toAnswer(await grants.grant(c.var.session, c.var.client, c.req.valid('json')))),
+    .post(
+      '/grant',
+      requireUser(deps, { machines: 'whereKeyMay' }),
+      validate('json', grantSchema),
+      async (c) => ok(c, toAnswer(await grants.grant(c.var.session, c.var.client, c.req.valid('json')))),
     )
     .delete(
       '/sessions/current/granted-acls/:aclId',
-      requireUser(deps),
+      requireUser(deps, { machines: 'anywhere' }),
       validate('param', z.object({ aclId: z.uuid() })),
       async (c) => ok(c, toAnswer(await grants.revoke(c.var.session, c.req.valid('param').aclId))),
     )

@@ -1,8 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import type { Kysely } from 'kysely'
 import { nextSignInStep, stepCodes } from '#machines/sign-in.machine.ts'
+import { findAllowedFromOfSession } from '../api-keys/api-key.query.ts'
+import { isAllowedFrom } from '../api-keys/api-key-check.ts'
 import type { Deps } from '../context.ts'
 import { apiError } from '../errors.ts'
+import type { DB } from '../platform/database.types.ts'
+import type { HttpEnv } from '../platform/http/http-env.ts'
 import { hashToken } from '../platform/random.ts'
 import { findLiveAdminSession, type LiveAdminSession, touchAdminSession } from './admin-session.store.ts'
 import { findLiveSession, type LiveSession, touchSession } from './session.store.ts'
@@ -28,28 +33,43 @@ export type UserEnv = { Variables: { session: UserSession } }
 /** What `requireAdmin` gives to the routes behind it. */
 export type AdminEnv = { Variables: { admin: AdminPrincipal } }
 
-/** `any` also lets half sessions in: for the second step, logout, and the admin's status. */
-type GuardOptions = { stage?: 'complete' | 'any' }
+type GuardOptions = {
+  /** `any` also lets half sessions in: for the second step, logout, and the admin's status. */
+  stage?: 'complete' | 'any'
+}
+
+type UserGuardOptions = GuardOptions & {
+  /**
+   * Lets machines in, by Bearer token: from where their key may be used, or from anywhere, which is for what only
+   * ends access. Without it a machine's token is worth nothing here. Specification README "Machine calls".
+   */
+  machines?: 'whereKeyMay' | 'anywhere'
+}
 
 /**
- * Lets a signed-in user in, by the portal's cookie or a machine session's Bearer token, and puts `session`.
+ * Lets a signed-in user in, by the portal's cookie or, where machines may, by their session's Bearer token, and puts
+ * `session`. A request with a Bearer token is a machine's: its cookies aren't looked at.
  *
  * @throws err.invalidSession without a live session of the user realm; err.totpVerificationRequired or
- * err.totpEnrolmentRequired for a half one; err.sessionChanged when the page believes in another.
+ * err.totpEnrolmentRequired for a half one; err.sessionChanged when the page believes in another;
+ * err.addressNotAllowed for a machine that is elsewhere than its key may be used.
  */
 export function requireUser(
   { db, config }: Pick<Deps, 'db' | 'config'>,
-  { stage = 'complete' }: GuardOptions = {},
-): MiddlewareHandler<UserEnv> {
+  { stage = 'complete', machines }: UserGuardOptions = {},
+): MiddlewareHandler<UserEnv & HttpEnv> {
   const cookies = sessionCookies(config)
-  return createMiddleware<UserEnv>(async function guardUser(c, next) {
+  return createMiddleware<UserEnv & HttpEnv>(async function guardUser(c, next) {
     const bearer = bearerToken(c)
+    if (bearer !== undefined && machines === undefined) throw apiError('err.invalidSession')
     const token = bearer ?? cookies.read(c, 'user')
     const kind = bearer === undefined ? 'portal' : 'machine'
     const found = token === undefined ? undefined : await findLiveSession(db.grants, hashToken(token), kind)
     if (found === undefined) throw apiError('err.invalidSession')
     const { isStale, ...session } = found
     checkSessionTag(c, session.id)
+    if (kind === 'machine' && machines === 'whereKeyMay')
+      await checkKeyMay(db.grants, session.id, c.var.client.address)
     if (stage === 'complete') checkComplete({ realm: 'user', ...session, deferable: false })
     if (isStale) await touchSession(db.grants, session.id)
     c.set('session', { ...session, tag: sessionTag(session.id) })
@@ -74,6 +94,13 @@ export function requireAdmin(
     c.set('admin', { ...admin, name: userName, tag: sessionTag(admin.sessionId) })
     await next()
   })
+}
+
+/** What limits a key limits the sessions it made: a token that was carried off is of no use elsewhere. */
+async function checkKeyMay(db: Kysely<DB>, sessionId: string, address: string): Promise<void> {
+  const allowedFrom = await findAllowedFromOfSession(db, sessionId)
+  if (allowedFrom === undefined) throw apiError('err.invalidSession')
+  if (!isAllowedFrom(allowedFrom, address)) throw apiError('err.addressNotAllowed', { extra: address })
 }
 
 function checkComplete(session: {

@@ -9,10 +9,10 @@ export type OwnedSession = { id: string; userId: string }
 export async function findSessionOfToken(
   db: Kysely<DB>,
   tokenHash: string,
-): Promise<(OwnedSession & { stage: string; kiosk: boolean }) | undefined> {
+): Promise<(OwnedSession & { kind: string; stage: string; kiosk: boolean }) | undefined> {
   return db
     .selectFrom('sessions')
-    .select(['id', 'userId', 'stage', 'kiosk'])
+    .select(['id', 'userId', 'kind', 'stage', 'kiosk'])
     .where('tokenHash', '=', tokenHash)
     .where('endedAt', 'is', null)
     .executeTakeFirst()

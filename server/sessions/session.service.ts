@@ -58,9 +58,11 @@ export type SessionRequest = {
   client: SignInClient
   /** What the identity provider calls this sign-in, so that it can end it. */
   identitySession?: string | null
+  /** The API key that a machine signed in with. */
+  apiKeyId?: string | null
   /**
-   * Token of the session that this browser had: it ends with the new one's beginning. A session of the same user is
-   * extended instead: it stays until the new one holds its doors.
+   * Token of the session that this browser or machine had: it ends with the new one's beginning. A session of the
+   * same user is extended instead: it stays until the new one holds its doors.
    */
   replaces?: string | undefined
   /** Runs under the user's lock: throws when the account changed since its proof, writes what goes with a sign-in. */
@@ -84,7 +86,7 @@ export async function createUserSession(
 ): Promise<CreatedSession> {
   const { userId, client } = request
   const token = newToken()
-  const found = await findReplaced(db.grants, request.replaces)
+  const found = await findReplaced(db.grants, request)
   const extendedId = found.find((old) => isExtended(old, request))?.id ?? null
   const replaced = found.filter(({ id }) => id !== extendedId)
   const scope = toScope(replaced, [userId])
@@ -141,7 +143,7 @@ export async function createHalfSession(
 ): Promise<CreatedSession> {
   const { userId, client } = request
   const token = newToken()
-  const replaced = await findReplaced(db.grants, request.replaces)
+  const replaced = await findReplaced(db.grants, { kind: 'portal', replaces: request.replaces })
   const scope = toScope(replaced, [userId])
   const session = await rights.change(scope, 'logout', async (tx) => {
     await request.act(tx)
@@ -218,10 +220,10 @@ export async function shortenUserSessions(tx: Kysely<DB>, userId: string, endsAt
 
 async function findReplaced(
   db: Kysely<DB>,
-  token: string | undefined,
+  { kind, replaces }: Pick<SessionRequest, 'kind' | 'replaces'>,
 ): Promise<NonNullable<Awaited<ReturnType<typeof findSessionOfToken>>>[]> {
-  const found = token === undefined ? undefined : await findSessionOfToken(db, hashToken(token))
-  return found === undefined ? [] : [found]
+  const found = replaces === undefined ? undefined : await findSessionOfToken(db, hashToken(replaces))
+  return found?.kind === kind ? [found] : []
 }
 
 function toScope(

@@ -66,6 +66,8 @@ export type NewSession = {
   untrustedProxy: string | null
   userAgent: string | null
   identitySession?: string | null
+  /** The API key that a machine signed in with. */
+  apiKeyId?: string | null
 }
 
 /**
@@ -81,10 +83,10 @@ export async function insertSession(
       update users set last_login_at = statement_timestamp()
       where id = ${session.userId} and ${session.stage} = 'complete')
     insert into sessions (user_id, token_hash, stage, kind, kiosk, ip_address, untrusted_proxy, user_agent, identity_session,
-      ends_at)
+      api_key_id, ends_at)
     select u.id, ${session.tokenHash}, ${session.stage}, ${session.kind}, ${session.kiosk},
       ${session.address}::inet, ${session.untrustedProxy}::inet, ${session.userAgent},
-      ${session.identitySession ?? null},
+      ${session.identitySession ?? null}, ${session.apiKeyId ?? null}::uuid,
       least(
         statement_timestamp() + make_interval(mins => least(u.session_minutes, ${session.atMostMinutes}::int)),
         u.valid_until)

@@ -47,7 +47,7 @@ export async function startPeopleApi(env: Record<string, string> = {}, shared?: 
     .use(clientAddressOf(config.trustedProxies))
     .route('/', statusRoutes(deps))
     .route('/', signInRoutes({ ...deps, afterSignIn: (session) => hook.run(session) }))
-    .get('/whoami', requireUser(deps), (c) =>
+    .get('/whoami', requireUser(deps, { machines: 'anywhere' }), (c) =>
       ok(c, { UserName: c.var.session.userName, Session: c.var.session.tag }),
     )
     .use('/admin/*', requireAdmin(deps))

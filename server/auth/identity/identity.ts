@@ -64,4 +64,11 @@ export type Proven = {
   secondStep?: (tx: Kysely<DB>, current: Account) => Promise<void>
   /** What the identity provider calls this sign-in, so that it can end it: OIDC `issuer sid`. */
   identitySession?: string
+  /** The API key that proved it: the session is a machine's, told by Bearer token, and no browser is remembered. */
+  key?: {
+    id: string
+    name: string
+    /** Notes the use, in the transaction that makes the session. Throws when the key was withdrawn meanwhile. */
+    use: (tx: Kysely<DB>) => Promise<void>
+  }
 }
