@@ -12,7 +12,7 @@ export type LoadedLocale = Exclude<Locale, typeof fallbackLocale>
 
 /**
  * The first of a browser's languages (`navigator.languages`, most wanted first) that there are texts in: every German
- * is `de`, American English is `en-US`, every other English is `en-AU`, and so is whatever else. Portal §10.
+ * is `de`, American English is `en-US`, every other English is `en-AU`, and so is whatever else. Portal §9.
  */
 export function chooseLocale(languages: readonly string[]): Locale {
   for (const language of languages) {

@@ -1,4 +1,4 @@
-import { createInstance, type i18n } from 'i18next'
+import { createInstance, type FormatterModule, type i18n } from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import type { Catalogue } from './catalogues.ts'
 import texts from './en-AU.json' with { type: 'json' }
@@ -11,20 +11,30 @@ import type { TextKey } from './texts.ts'
  */
 export function startI18n(more: Catalogue = {}): i18n {
   const instance = createInstance()
-  void instance.use(initReactI18next).init({
-    lng: fallbackLocale,
-    fallbackLng: fallbackLocale,
-    resources: { [fallbackLocale]: { translation: { ...texts, ...more } } },
-    keySeparator: false,
-    nsSeparator: false,
-    interpolation: { escapeValue: false, alwaysFormat: true, format: inLanguage },
-    initAsync: false,
-  })
+  void instance
+    .use(initReactI18next)
+    .use(numbers)
+    .init({
+      lng: fallbackLocale,
+      fallbackLng: fallbackLocale,
+      resources: { [fallbackLocale]: { translation: { ...texts, ...more } } },
+      keySeparator: false,
+      nsSeparator: false,
+      interpolation: { escapeValue: false, alwaysFormat: true },
+      initAsync: false,
+    })
   return instance
 }
 
 /** Whether a text is a key of the loaded catalogues: a label of a definition, a rule's message. */
 export const isTextKey = (i18n: i18n, key: string): key is TextKey => i18n.exists(key)
 
-const inLanguage = (value: unknown, _format?: string, language?: string): string =>
-  typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : (value as string)
+/** Writes what stands in a text's braces. */
+const numbers: FormatterModule = {
+  type: 'formatter',
+  init: () => undefined,
+  add: () => undefined,
+  addCached: () => undefined,
+  format: (value: string | number, _format, language) =>
+    typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : value,
+}

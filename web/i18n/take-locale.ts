@@ -13,7 +13,7 @@ export async function takeLocale(
   if (locale === fallbackLocale) return
   const parts = await Promise.all(catalogues.map((load) => load[locale]())).catch(() => null)
   if (parts === null) return
-  for (const part of parts) i18n.addResourceBundle(locale, 'translation', part.default, true)
+  for (const part of parts) i18n.addResourceBundle(locale, 'translation', part.default)
   await i18n.changeLanguage(locale)
   document.documentElement.lang = locale
 }

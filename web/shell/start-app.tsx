@@ -4,28 +4,35 @@ import { createRoot } from 'react-dom/client'
 import { I18nextProvider } from 'react-i18next'
 import '../theme/app.css'
 import { ToastProvider } from '../components/toast.tsx'
+import { type Catalogue, type CatalogueLoaders, portalCatalogues } from '../i18n/catalogues.ts'
+import { chooseLocale } from '../i18n/locale.ts'
 import { startI18n } from '../i18n/start-i18n.ts'
+import { takeLocale } from '../i18n/take-locale.ts'
 import { followColourMode } from './colour-mode.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { createQueryClient } from './query-client.ts'
 import { systemStatusQuery } from './system-status.ts'
 import { applyTheme, fallbackTheme, themeQuery } from './theme.ts'
 
-/** The first paint waits so long for the installation's colours, in milliseconds. */
-const themeWaitMs = 600
+/** The first paint waits so long for the installation's colours and the reader's language, in milliseconds. */
+const firstPaintWaitMs = 600
 
-/** Draws a bundle's page: texts, cache, theme, messages. */
+/** Draws a bundle's page: texts, cache, theme, messages. The console brings texts of its own. */
 export function startApp(
   app: (queryClient: QueryClient) => ReactNode,
-  texts: Record<string, string> = {},
+  own?: { texts: Catalogue; catalogues: CatalogueLoaders },
 ): void {
-  const i18n = startI18n(texts)
+  const i18n = startI18n(own?.texts)
+  const language = takeLocale(i18n, {
+    locale: chooseLocale(navigator.languages),
+    catalogues: own ? [portalCatalogues, own.catalogues] : [portalCatalogues],
+  })
   const queryClient = createQueryClient()
   followColourMode()
   const host = document.getElementById('root')
   if (host === null) throw new Error('the page has no #root')
   void queryClient.prefetchQuery(systemStatusQuery)
-  void loadTheme(queryClient).then(() =>
+  void inTime(Promise.all([language, loadTheme(queryClient)])).then(() =>
     createRoot(host).render(
       <StrictMode>
         <I18nextProvider i18n={i18n}>
@@ -40,11 +47,12 @@ export function startApp(
   )
 }
 
-/** A theme that comes late is applied when it comes. */
-async function loadTheme(queryClient: QueryClient): Promise<void> {
-  const coming = queryClient
+const loadTheme = (queryClient: QueryClient): Promise<void> =>
+  queryClient
     .fetchQuery(themeQuery)
     .catch(() => fallbackTheme)
     .then(applyTheme)
-  await Promise.race([coming, new Promise((resolve) => setTimeout(resolve, themeWaitMs))])
-}
+
+/** What comes later is taken when it comes, on the page that stands there by then. */
+const inTime = (coming: Promise<unknown>): Promise<unknown> =>
+  Promise.race([coming, new Promise((resolve) => setTimeout(resolve, firstPaintWaitMs))])
