@@ -1,4 +1,5 @@
 import type { Capabilities } from '#machines/protocol.ts'
+import { compareVersions } from '#machines/version.ts'
 import type { Definition } from '../backends/definitions/definition.ts'
 import { apiError } from '../errors.ts'
 
@@ -11,19 +12,6 @@ export const minimumRequiredAgentVersion = '2.0.0'
 /** Whether an agent of this version may open. One that never told a version isn't linked and can't. */
 export const mayOpen = (version: string | null): boolean =>
   version !== null && compareVersions(version, minimumRequiredAgentVersion) >= 0
-
-/**
- * Orders two versions by their numbers: negative when `left` is the older one. A pre-release (`2.0.0-rc.1`) is
- * older than its release; what is no version is older than every version.
- */
-export function compareVersions(left: string, right: string): number {
-  const [one, two] = [parseVersion(left), parseVersion(right)]
-  for (const part of [0, 1, 2] as const) {
-    const difference = one.numbers[part] - two.numbers[part]
-    if (difference !== 0) return difference
-  }
-  return Number(two.isPreRelease) - Number(one.isPreRelease)
-}
 
 /** What of an agent decides whether it can do a job. */
 export type AgentAbility = { version: string | null; capabilities: Capabilities | null }
@@ -50,15 +38,4 @@ const needs: Partial<Record<string, (capabilities: Capabilities) => void>> = {
   script({ script }) {
     if (!script.enabled) throw apiError('err.agentIncapable')
   },
-}
-
-type Version = { numbers: readonly [number, number, number]; isPreRelease: boolean }
-
-function parseVersion(text: string): Version {
-  const match = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-)?/.exec(text)
-  if (match === null) return { numbers: [-1, -1, -1], isPreRelease: false }
-  return {
-    numbers: [Number(match[1]), Number(match[2] ?? 0), Number(match[3] ?? 0)],
-    isPreRelease: match[4] !== undefined,
-  }
 }

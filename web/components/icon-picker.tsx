@@ -1,5 +1,5 @@
 import { Check } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { cx } from './class-names.ts'
 import { Dialog } from './dialog.tsx'
@@ -22,6 +22,7 @@ export function IconPicker({ label, value, onChange, error }: Props) {
   const { t } = useTranslation()
   const [isOpen, setIsOpen] = useState(false)
   const [search, setSearch] = useState('')
+  const errorId = useId()
   const wanted = search.trim().toLowerCase().replaceAll(' ', '-')
   const shown = iconNames.filter((name) => name.includes(wanted))
   const close = () => {
@@ -34,6 +35,7 @@ export function IconPicker({ label, value, onChange, error }: Props) {
       <button
         type="button"
         aria-haspopup="dialog"
+        aria-describedby={error ? errorId : undefined}
         onClick={() => setIsOpen(true)}
         className={cx(inputClass, 'flex items-center gap-3 text-left')}
       >
@@ -41,7 +43,7 @@ export function IconPicker({ label, value, onChange, error }: Props) {
         <span className="sr-only">{label}: </span>
         {wordsOf(value)}
       </button>
-      <FieldError id="" error={error} />
+      <FieldError id={errorId} error={error} />
       <Dialog open={isOpen} onClose={close} title={t('kit.chooseIcon')} size="md">
         <SearchField label={t('kit.search')} value={search} onChange={setSearch} className="mb-3" />
         <ul className="grid max-h-80 grid-cols-[repeat(auto-fill,minmax(3rem,1fr))] gap-2 overflow-y-auto p-1">

@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { announcedVersion, compareVersions, latestVersion, versionStanding } from './agent-version.ts'
+import { announcedVersion, latestVersion, versionStanding } from './agent-version.ts'
 
 const policy = { minimum: '1.6.0', available: ['2.0.0', '2.10.0', '2.9.1'] }
 
 describe('agent versions', () => {
-  it('compares numbers, not texts', () => {
-    expect(compareVersions('2.10.0', '2.9.9')).toBeGreaterThan(0)
-    expect(compareVersions('2.0', '2.0.0')).toBe(0)
-    expect(compareVersions('1.5.9', '1.6.0')).toBeLessThan(0)
-    expect(compareVersions('2.0.0-rc.1', '2.0.0')).toBeLessThan(0)
-    expect(compareVersions('2.0.0', '2.0.0-rc.1')).toBeGreaterThan(0)
-    expect(compareVersions('v2.0.0+build.7', '2.0.0')).toBe(0)
+  it('names the newest that can be had', () => {
     expect(latestVersion(policy)).toBe('2.10.0')
   })
 

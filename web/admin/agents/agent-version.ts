@@ -1,15 +1,4 @@
-/**
- * Order of two versions: below 0 when `a` is older. A pre-release (`2.0.0-rc.1`) is older than its release, as the
- * server has it.
- */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [parse(a), parse(b)]
-  for (let index = 0; index < Math.max(left.numbers.length, right.numbers.length); index += 1) {
-    const difference = (left.numbers[index] ?? 0) - (right.numbers[index] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return Number(right.isPreRelease) - Number(left.isPreRelease)
-}
+import { compareVersions } from '#machines/version.ts'
 
 /** How an agent's version stands against what the server asks for and can hand out. Console §4. */
 export type VersionStanding = 'incompatible' | 'outOfDate' | 'upToDate' | 'unknown'
@@ -38,13 +27,4 @@ export function announcedVersion(
   if (latest === undefined) return undefined
   const runs = agents.some(({ Version }) => Version !== null && compareVersions(Version, latest) >= 0)
   return runs ? latest : undefined
-}
-
-/** What isn't a number counts as 0; what follows a plus doesn't count. */
-function parse(version: string): { numbers: number[]; isPreRelease: boolean } {
-  const [release = '', mark] = (version.replace(/^v/, '').split('+')[0] ?? '').split(/-(.*)/s)
-  return {
-    numbers: release.split('.').map((part) => Number.parseInt(part, 10) || 0),
-    isPreRelease: mark !== undefined && mark !== '',
-  }
 }

@@ -1,6 +1,6 @@
 import type { Capabilities } from '#machines/protocol.ts'
+import { compareVersions } from '#machines/version.ts'
 import { type BackendId, definitions } from '#server/backends/definitions/index.ts'
-import { compareVersions } from '../agents/agent-version.ts'
 
 /** A kind of knoc that has a wizard. Another kind is another row here, in the chooser and in the wizard's table. */
 export type KnocType = {

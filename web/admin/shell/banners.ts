@@ -5,8 +5,9 @@ import {
   type UserAllowance,
   userAllowance,
 } from '#machines/licence.ts'
+import { compareVersions } from '#machines/version.ts'
 import type { AdminStatus, LicensingSummary } from '#server/status/status.schema.ts'
-import { compareVersions, versionStanding } from '../agents/agent-version.ts'
+import { versionStanding } from '../agents/agent-version.ts'
 
 /** What the banners are decided on. */
 export type BannerFacts = {
