@@ -2,12 +2,18 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import {
   findEd25519Pem,
+  findPemFault,
   isAddressOrCidr,
+  isHostName,
   isKeyOf32Bytes,
+  isKeyPairInFiles,
   isLoopbackHost,
   isOrigin,
+  isPlainHttp,
   isRemoteHttp,
   isSecret,
+  lookupPortNumbers,
+  readLookupPorts,
 } from './config-values.ts'
 import { Secret } from './secret.ts'
 
@@ -43,6 +49,28 @@ const url = (protocols: string[]) =>
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
       'is not such a URL',
     )
+
+const pemFile = (kind: 'certificate' | 'key', hint: Omit<VariableHint, 'accepted' | 'defaultText'>) =>
+  z
+    .string()
+    .superRefine((path, context) => {
+      const message = findPemFault(path, kind)
+      if (message !== undefined) context.addIssue({ code: 'custom', message })
+    })
+    .optional()
+    .register(variableHints, { ...hint, accepted: 'a path', defaultText: 'none' })
+
+const familyHost = (family: 4 | 6) =>
+  z
+    .string()
+    .toLowerCase()
+    .refine((host) => isIP(host) === family || (isIP(host) === 0 && isHostName(host)), 'is no such host')
+    .optional()
+    .register(variableHints, {
+      description: `Name of this server that has an IPv${family} address only, so that a browser shows its own of that family.`,
+      accepted: `a host name, or an IPv${family} address`,
+      defaultText: 'none',
+    })
 
 const toSecret = (value: string) => new Secret(value)
 
@@ -144,6 +172,33 @@ export const environmentSchema = z
         accepted: 'addresses or CIDRs with commas between, e.g. 10.0.0.7,fd00::/64',
         defaultText: 'none',
       }),
+    KNOC_IPV4_HOST: familyHost(4),
+    KNOC_IPV6_HOST: familyHost(6),
+    KNOC_LOOKUP_PORTS: z
+      .string()
+      .transform((value, context) => {
+        const { ports, faults } = readLookupPorts(value)
+        for (const message of faults) context.addIssue({ code: 'custom', message })
+        return faults.length > 0 ? z.NEVER : ports
+      })
+      .default(() => lookupPortNumbers.map((port) => ({ port, at: port })))
+      .register(variableHints, {
+        description: 'Ports on which address discovery looks at browsers; each can be moved or switched off.',
+        accepted: 'some of 443, 222, 3389, 8000, each as PORT, PORT=OTHER or PORT=off, e.g. 443=8443,222=off',
+        defaultText: lookupPortNumbers.join(','),
+      }),
+    KNOC_TLS_CERT_FILE: pemFile('certificate', {
+      description:
+        'Certificate, with its chain, for https without a proxy; read again when the file changes.',
+    }),
+    KNOC_TLS_KEY_FILE: pemFile('key', {
+      description: 'Private key of that certificate, without a password.',
+    }),
+    KNOC_TLS_FOR: z.enum(['all', 'lookup'], 'is neither').default('all').register(variableHints, {
+      description:
+        'Who speaks https with it: all, or the lookup ports alone, when a proxy does it for the rest.',
+      accepted: 'all or lookup',
+    }),
     KNOC_LISTENER: z.enum(['node', 'deno'], 'is no listener').default('node').register(variableHints, {
       description: 'deno is faster, only for use behind a proxy, and carries no agents.',
       accepted: 'node or deno',
@@ -217,6 +272,39 @@ export const environmentSchema = z
   .refine((env) => (env.KNOC_ADMIN_USERNAME === undefined) === (env.KNOC_ADMIN_PASSWORD === undefined), {
     path: ['KNOC_ADMIN_USERNAME'],
     error: 'and KNOC_ADMIN_PASSWORD are only of use together',
+    when: always,
+  })
+  .refine((env) => (env.KNOC_TLS_CERT_FILE === undefined) === (env.KNOC_TLS_KEY_FILE === undefined), {
+    path: ['KNOC_TLS_CERT_FILE'],
+    error: 'and KNOC_TLS_KEY_FILE are only of use together',
+    when: always,
+  })
+  .refine(
+    ({ KNOC_TLS_CERT_FILE: certificate, KNOC_TLS_KEY_FILE: key }) =>
+      certificate === undefined || key === undefined || isKeyPairInFiles(certificate, key),
+    {
+      path: ['KNOC_TLS_KEY_FILE'],
+      error: 'names a key that is not the one of the certificate in KNOC_TLS_CERT_FILE',
+      when: always,
+    },
+  )
+  .refine((env) => env.KNOC_TLS_CERT_FILE === undefined || !isPlainHttp(env.KNOC_PUBLIC_URL), {
+    path: ['KNOC_TLS_CERT_FILE'],
+    error: 'is set, but KNOC_PUBLIC_URL is plain http',
+    when: always,
+  })
+  .refine(
+    (env) =>
+      env.KNOC_TLS_CERT_FILE === undefined || env.KNOC_TLS_FOR === 'lookup' || env.KNOC_LISTENER !== 'deno',
+    {
+      path: ['KNOC_TLS_FOR'],
+      error: 'is all, but KNOC_LISTENER=deno is for use behind a proxy and speaks no https',
+      when: always,
+    },
+  )
+  .refine((env) => env.KNOC_IPV4_HOST === undefined || env.KNOC_IPV4_HOST !== env.KNOC_IPV6_HOST, {
+    path: ['KNOC_IPV6_HOST'],
+    error: 'is the same as KNOC_IPV4_HOST',
     when: always,
   })
 

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { aCertificate } from '#tests/support/certificate.ts'
 import { configVariables, readConfig } from './config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'knoc-config-'))
@@ -101,6 +102,14 @@ describe('the configuration', () => {
     ['a replica name with a colon', { KNOC_REPLICA: 'a:b' }, 'is no replica name'],
     ['proxies of both families', { KNOC_TRUSTED_PROXIES: '10.0.0.0/8, fd00::1' }, ''],
     ['a proxy by name', { KNOC_TRUSTED_PROXIES: 'proxy.local' }, 'no address or CIDR'],
+    ['a name for each family', { KNOC_IPV4_HOST: 'v4.knoc.example', KNOC_IPV6_HOST: 'fd00::1' }, ''],
+    ['an IPv6 address as IPv4', { KNOC_IPV4_HOST: 'fd00::1' }, 'KNOC_IPV4_HOST is no such host'],
+    ['a host with a port', { KNOC_IPV6_HOST: 'v6.knoc.example:8080' }, 'KNOC_IPV6_HOST is no such host'],
+    ['one name for both', { KNOC_IPV4_HOST: 'a.example', KNOC_IPV6_HOST: 'A.example' }, 'is the same as'],
+    ['half of a certificate', { KNOC_TLS_KEY_FILE: '/dev/null' }, 'only of use together'],
+    ['a certificate that is none', { KNOC_TLS_CERT_FILE: '/dev/null' }, 'holds no certificate in PEM'],
+    ['a key that is not there', { KNOC_TLS_KEY_FILE: '/no/key' }, 'cannot be read (ENOENT)'],
+    ['TLS for somebody else', { KNOC_TLS_FOR: 'console' }, 'KNOC_TLS_FOR is neither'],
     ['half of the first admin', { KNOC_ADMIN_USERNAME: 'root' }, 'only of use together'],
   ])('judges %s', (_, env, fault) => {
     const message = faultsOf(env)
@@ -131,6 +140,70 @@ describe('the configuration', () => {
     expect(faultsOf({ KNOC_LICENCE_PUBLIC_KEY: rsa.export({ format: 'pem', type: 'spki' }) })).toContain(
       'Ed25519',
     )
+  })
+
+  describe('lookup ports', () => {
+    const portsOf = (value: string) => readConfig({ KNOC_LOOKUP_PORTS: value }).lookupPorts
+
+    it('are 443, 222, 3389 and 8000 where nothing is said', () => {
+      expect(readConfig({}).lookupPorts.map(({ port, at }) => [port, at])).toEqual([
+        [443, 443],
+        [222, 222],
+        [3389, 3389],
+        [8000, 8000],
+      ])
+    })
+
+    it('can each be moved or switched off; one that is not named is off', () => {
+      expect(portsOf('443=8443, 222=off,3389')).toEqual([
+        { port: 443, at: 8443 },
+        { port: 3389, at: 3389 },
+      ])
+      expect(portsOf('443=off')).toEqual([])
+      expect(portsOf('443=222,222=443')).toHaveLength(2)
+    })
+
+    it.each([
+      ['443;222', ['holds something that is no port']],
+      ['443,', ['holds something that is no port']],
+      ['443=', ['holds something that is no port']],
+      ['0443=+1', ['holds something that is no port']],
+      ['80', ['knows no lookup port 80']],
+      ['443,443=8443', ['names port 443 twice']],
+      ['443=0,222=70000', ['moves port 443 to where', 'moves port 222 to where']],
+      ['443=222,222', ['uses 222 twice']],
+      ['21=off,x,443=99999', ['knows no lookup port 21', 'no port;', 'moves port 443']],
+    ])('refuses %s, and says all that is wrong', (value, faults) => {
+      const lines = faultsOf({ KNOC_LOOKUP_PORTS: value }).split('\n').slice(1)
+      expect(lines).toHaveLength(faults.length)
+      for (const [index, fault] of faults.entries()) expect(lines[index]).toContain(fault)
+    })
+  })
+
+  describe('a certificate', () => {
+    const [one, two] = ['one', 'two'].map((name) => {
+      const own = join(folder, name)
+      mkdirSync(own)
+      const { certificate, key } = aCertificate(own, 'DNS:knoc.example')
+      return { KNOC_TLS_CERT_FILE: certificate, KNOC_TLS_KEY_FILE: key }
+    })
+
+    it('is for everything, or for the lookup ports alone', () => {
+      const all = readConfig({ ...one })
+      expect(all).toMatchObject({ isTlsForAll: true, publicUrl: 'https://localhost:8080' })
+      expect(all.tls).toEqual({ certificateFile: one?.KNOC_TLS_CERT_FILE, keyFile: one?.KNOC_TLS_KEY_FILE })
+      const lookup = readConfig({ ...one, KNOC_TLS_FOR: 'lookup', KNOC_PUBLIC_URL: 'https://knoc.example' })
+      expect(lookup.isTlsForAll).toBe(false)
+      expect(readConfig({})).toMatchObject({ tls: undefined, isTlsForAll: false })
+    })
+
+    it('needs its own key, an https public URL, and the listener that speaks it', () => {
+      const mixed = { ...one, KNOC_TLS_KEY_FILE: two?.KNOC_TLS_KEY_FILE ?? '' }
+      expect(faultsOf({ ...mixed })).toContain('KNOC_TLS_KEY_FILE names a key that is not the one')
+      expect(faultsOf({ ...one, KNOC_PUBLIC_URL: 'http://localhost' })).toContain('is plain http')
+      expect(faultsOf({ ...one, KNOC_LISTENER: 'deno' })).toContain('KNOC_TLS_FOR is all')
+      expect(faultsOf({ ...one, KNOC_LISTENER: 'deno', KNOC_TLS_FOR: 'lookup' })).toBe('')
+    })
   })
 
   it('never shows a secret when printed', () => {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { environmentSchema, getVariableHint, type VariableName, variableNames } from './config.schema.ts'
-import { readVariableFile } from './config-values.ts'
+import { type LookupPortChoice, readVariableFile } from './config-values.ts'
 import type { Secret } from './secret.ts'
 
 /** The server's settings of one start, read once from the environment and frozen. */
@@ -25,6 +25,15 @@ export interface Config {
   readonly masterKey: Secret | undefined
   /** Addresses and CIDRs. */
   readonly trustedProxies: readonly string[]
+  /** Hosts of this server that have an address of one family only. */
+  readonly ipv4Host: string | undefined
+  readonly ipv6Host: string | undefined
+  /** Ports on which address discovery looks at browsers. */
+  readonly lookupPorts: readonly LookupPortChoice[]
+  /** PEM files; absolute paths. */
+  readonly tls: TlsFiles | undefined
+  /** The portal's own port speaks https with it, not only the lookup ports. */
+  readonly isTlsForAll: boolean
   readonly listener: 'node' | 'deno'
   /** Ed25519, SPKI, PEM. */
   readonly licencePublicKey: string | undefined
@@ -36,6 +45,9 @@ export interface Config {
   readonly serviceWorker: boolean
   readonly grantLoopback: boolean
 }
+
+/** Where the server's certificate and its private key are. */
+export type TlsFiles = { certificateFile: string; keyFile: string }
 
 /**
  * Reads the settings from the environment. An empty variable counts as unset.
@@ -118,11 +130,13 @@ function defaultOf(name: VariableName): string {
 
 function toConfig(env: z.output<typeof environmentSchema>): Config {
   const dataDir = resolve(env.KNOC_DATA_DIR)
+  const tls = findTlsFiles(env)
+  const isTlsForAll = tls !== undefined && env.KNOC_TLS_FOR === 'all'
   return {
     dataDir,
     host: env.KNOC_HOST,
     port: env.KNOC_PORT,
-    publicUrl: env.KNOC_PUBLIC_URL ?? `http://localhost:${env.KNOC_PORT}`,
+    publicUrl: env.KNOC_PUBLIC_URL ?? `${isTlsForAll ? 'https' : 'http'}://localhost:${env.KNOC_PORT}`,
     allowHttp: env.KNOC_ALLOW_HTTP,
     adminUsername: env.KNOC_ADMIN_USERNAME,
     adminPassword: env.KNOC_ADMIN_PASSWORD,
@@ -130,6 +144,11 @@ function toConfig(env: z.output<typeof environmentSchema>): Config {
     redisUrl: env.REDIS_URL,
     masterKey: env.KNOC_MASTER_KEY,
     trustedProxies: Object.freeze(env.KNOC_TRUSTED_PROXIES),
+    ipv4Host: env.KNOC_IPV4_HOST,
+    ipv6Host: env.KNOC_IPV6_HOST,
+    lookupPorts: Object.freeze(env.KNOC_LOOKUP_PORTS),
+    tls,
+    isTlsForAll,
     listener: env.KNOC_LISTENER,
     licencePublicKey: env.KNOC_LICENCE_PUBLIC_KEY,
     licenceSite: env.KNOC_LICENCE_SITE,
@@ -139,6 +158,12 @@ function toConfig(env: z.output<typeof environmentSchema>): Config {
     serviceWorker: env.KNOC_SERVICE_WORKER,
     grantLoopback: env.KNOC_GRANT_LOOPBACK,
   }
+}
+
+function findTlsFiles(env: z.output<typeof environmentSchema>): TlsFiles | undefined {
+  const { KNOC_TLS_CERT_FILE: certificate, KNOC_TLS_KEY_FILE: key } = env
+  if (certificate === undefined || key === undefined) return undefined
+  return { certificateFile: resolve(certificate), keyFile: resolve(key) }
 }
 
 /** An embedded database has one server only: with the same name at each start it finds its own queue again. */

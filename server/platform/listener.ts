@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createAdaptorServer } from '@hono/node-server'
+import type { Certificate } from './certificate.ts'
 import type { Config } from './config.ts'
 import { createConnectionLimit } from './connection-limit.ts'
 import type { Log } from './log.ts'
@@ -25,6 +27,8 @@ export interface ListenerDeps {
   log: Log
   /** Decides about each WebSocket before a frame is read; without it there are none. */
   onUpgrade?: OnUpgrade
+  /** Speaks https with it, and with the next one as soon as it is there; without it plain http. */
+  certificate?: Pick<Certificate, 'current' | 'onChange'> | undefined
   /** Other limits than {@link listenerLimits}. */
   limits?: Partial<ListenerLimits>
 }
@@ -33,6 +37,8 @@ export interface ListenerDeps {
 export type ListenerLimits = typeof listenerLimits
 
 export const listenerLimits = {
+  /** Until a TLS connection is made. */
+  handshake: 10_000,
   /** Until the whole header is here; else 408. */
   headers: 10_000,
   /** Until the whole request is here; an answer may take as long as it likes (event streams). */
@@ -46,7 +52,7 @@ export const listenerLimits = {
 
 /** Listens with @hono/node-server: header and request time limits, size limits, WebSockets for agents. */
 export async function startListener(deps: ListenerDeps): Promise<Listener> {
-  const { config, fetch, log } = deps
+  const { config, fetch, log, certificate } = deps
   const limits = { ...listenerLimits, ...deps.limits }
   let isStopping = false
   const server = createAdaptorServer({
@@ -56,7 +62,10 @@ export async function startListener(deps: ListenerDeps): Promise<Listener> {
     },
     // The process keeps its own Request and Response: Deno.serve and fetch take no others.
     overrideGlobalObjects: false,
+    ...(certificate && { createServer: createTlsServer }),
     serverOptions: {
+      ...certificate?.current(),
+      handshakeTimeout: limits.handshake,
       headersTimeout: limits.headers,
       requestTimeout: limits.request,
       keepAliveTimeout: limits.keepAlive,
@@ -72,11 +81,13 @@ export async function startListener(deps: ListenerDeps): Promise<Listener> {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     upgrades.take(request, socket, head),
   )
+  const forgetCertificate = certificate?.onChange((pair) => (server as TlsServer).setSecureContext(pair))
   await listen(server, config)
   server.on('error', (err) => log.error({ err }, 'the listener failed'))
 
   async function stop(graceMilliseconds: number): Promise<void> {
     isStopping = true
+    forgetCertificate?.()
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
