@@ -130,7 +130,7 @@ export function Checklist({
 }
 
 const matching = (items: readonly ChecklistItem[], search: string): readonly ChecklistItem[] => {
-  const wanted = search.trim().toLocaleLowerCase()
+  const wanted = search.trim().toLowerCase()
   if (wanted === '') return items
-  return items.filter((item) => `${item.label}\n${item.detail ?? ''}`.toLocaleLowerCase().includes(wanted))
+  return items.filter((item) => `${item.label}\n${item.detail ?? ''}`.toLowerCase().includes(wanted))
 }

@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-table'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { nameOrder } from '../i18n/in-locale.ts'
 import { cx } from './class-names.ts'
 import { DataTableBody } from './data-table-body.tsx'
 import { DataTableHead, type Sort } from './data-table-head.tsx'
@@ -82,7 +83,7 @@ const features = tableFeatures({
  */
 export function DataTable<Row extends object>(props: Props<Row>) {
   const { label, columns, rows, rowId, searchLabel, toolbar, initialSort, pageSize = 25, server } = props
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const [localSearch, setLocalSearch] = useState('')
   const [localSort, setLocalSort] = useState<Sort | null>(initialSort ?? null)
   const [localPage, setLocalPage] = useState(0)
@@ -93,7 +94,7 @@ export function DataTable<Row extends object>(props: Props<Row>) {
   const table = useTable({
     features,
     data: rows ?? none,
-    columns: useMemo(() => columns.map(toColumnDef), [columns]),
+    columns: useMemo(() => toColumnDefs(columns, i18n.language), [columns, i18n.language]),
     getRowId: rowId,
     manualFiltering: server !== undefined,
     manualSorting: server !== undefined,
@@ -102,7 +103,7 @@ export function DataTable<Row extends object>(props: Props<Row>) {
     getColumnCanGlobalFilter: (column) =>
       columns.some(({ id, value }) => id === column.id && value !== undefined),
     state: {
-      globalFilter: server ? '' : search.trim().toLocaleLowerCase(),
+      globalFilter: server ? '' : search.trim().toLowerCase(),
       sorting: sort ? [sort] : [],
     },
   })
@@ -178,30 +179,27 @@ const smallestPage = 10
 
 const none: never[] = []
 
-const toColumnDef = <Row extends object>({ id, header, value, sortable }: DataColumn<Row>) => ({
-  id,
-  header,
-  accessorFn: (row: Row) => value?.(row) ?? undefined,
-  enableSorting: value !== undefined && sortable !== false,
-  sortUndefined: 'last' as const,
-  sortFn: (
-    one: { getValue: (id: string) => unknown },
-    other: { getValue: (id: string) => unknown },
-    columnId: string,
-  ) => compare(one.getValue(columnId), other.getValue(columnId)),
-})
+type Values = { getValue: (columnId: string) => unknown }
 
-const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
-
-const compare = (one: unknown, other: unknown): number =>
-  typeof one === 'number' && typeof other === 'number'
-    ? one - other
-    : collator.compare(textOf(one), textOf(other))
+const toColumnDefs = <Row extends object>(columns: readonly DataColumn<Row>[], locale: string) => {
+  const byName = nameOrder(locale)
+  const compare = (one: unknown, other: unknown): number =>
+    typeof one === 'number' && typeof other === 'number' ? one - other : byName(textOf(one), textOf(other))
+  return columns.map(({ id, header, value, sortable }) => ({
+    id,
+    header,
+    accessorFn: (row: Row) => value?.(row) ?? undefined,
+    enableSorting: value !== undefined && sortable !== false,
+    sortUndefined: 'last' as const,
+    sortFn: (one: Values, other: Values, columnId: string) =>
+      compare(one.getValue(columnId), other.getValue(columnId)),
+  }))
+}
 
 /** Cells hold what DataColumn.value gives: text, numbers, flags, or nothing. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value).toLocaleLowerCase()
+    ? String(value).toLowerCase()
     : ''
 
 const pageOf = <T,>(rows: readonly T[], page: number, size: number): readonly T[] =>

@@ -1,6 +1,7 @@
 import { Check } from 'lucide-react'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { isTextKey } from '../i18n/start-i18n.ts'
 import { cx } from './class-names.ts'
 import { Dialog } from './dialog.tsx'
 import { FieldError } from './field-frame.tsx'
@@ -19,12 +20,18 @@ type Props = {
 
 /** A button with the chosen icon; it opens a searchable grid of all. */
 export function IconPicker({ label, value, onChange, error }: Props) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const [isOpen, setIsOpen] = useState(false)
   const [search, setSearch] = useState('')
   const errorId = useId()
-  const wanted = search.trim().toLowerCase().replaceAll(' ', '-')
-  const shown = iconNames.filter((name) => name.includes(wanted))
+  const wordsOf = (name: string): string => {
+    const key = `icon.${name}`
+    return isTextKey(i18n, key) ? i18n.t(key) : name.replaceAll('-', ' ')
+  }
+  const wanted = search.trim().toLowerCase()
+  const shown = iconNames.filter(
+    (name) => wordsOf(name).toLowerCase().includes(wanted) || name.includes(wanted.replaceAll(' ', '-')),
+  )
   const close = () => {
     setIsOpen(false)
     setSearch('')
@@ -77,5 +84,3 @@ export function IconPicker({ label, value, onChange, error }: Props) {
     </div>
   )
 }
-
-const wordsOf = (name: string): string => name.replaceAll('-', ' ')

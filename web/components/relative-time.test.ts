@@ -12,7 +12,15 @@ it('tells how far an instant is away, in the locale’s words', () => {
   expect(relative(90_000)).toBe('in 1 minute')
   expect(relative(-3 * 3_600_000)).toBe('3 hours ago')
   expect(relative(2 * 86_400_000)).toBe('in 2 days')
+})
+
+it('tells it in German, with the case that belongs there', () => {
+  expect(relative(0, 'de')).toBe('jetzt')
   expect(relative(-60_000, 'de')).toBe('vor 1 Minute')
+  expect(relative(-3 * 60_000, 'de')).toBe('vor 3 Minuten')
+  expect(relative(5_000, 'de')).toBe('in 5 Sekunden')
+  expect(relative(-3 * 86_400_000, 'de')).toBe('vor 3 Tagen')
+  expect(relative(-1_234 * 86_400_000, 'de')).toBe('vor 1.234 Tagen')
 })
 
 it('tells a span in its largest units', () => {
@@ -22,6 +30,13 @@ it('tells a span in its largest units', () => {
   expect(timeSpan(2 * 3_600_000, locale)).toBe('2 hours')
   expect(timeSpan(2 * 3_600_000 + 5 * 60_000, locale)).toBe('2h 5m')
   expect(timeSpan(72 * 3_600_000, locale)).toBe('3 days')
+})
+
+it('tells a span in German', () => {
+  expect(timeSpan(14 * 60_000, 'de')).toBe('14 Minuten')
+  expect(timeSpan(60_000, 'de')).toBe('1 Minute')
+  expect(timeSpan(2 * 3_600_000 + 5 * 60_000, 'de')).toBe('2 Std. 5 Min.')
+  expect(timeSpan(72 * 3_600_000, 'de')).toBe('3 Tage')
 })
 
 it('counts down to zero and no further', () => {

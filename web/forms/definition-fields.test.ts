@@ -53,7 +53,7 @@ describe('a definition as a form', () => {
     expect(updated.data).toMatchObject({ Url: 'https://fw', Token: recorded, Port: 443 })
     expect(definitionFields(device, { isUpdate: true })[1]).toMatchObject({
       required: false,
-      placeholder: recorded,
+      isRecorded: true,
     })
   })
 

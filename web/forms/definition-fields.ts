@@ -12,6 +12,8 @@ export type DefinitionField = {
   kind: 'text' | 'secret' | 'number' | 'switch' | 'choice'
   choices: readonly string[]
   required: boolean
+  /** A secret that is stored and not shown. */
+  isRecorded: boolean
   placeholder: string | undefined
 }
 
@@ -34,7 +36,8 @@ export function definitionFields(schema: z.ZodObject, { isUpdate = false } = {})
       kind,
       choices: type instanceof z.ZodEnum ? type.options.map(String) : [],
       required: !isOptional && kind !== 'switch' && !(isUpdate && kind === 'secret'),
-      placeholder: isUpdate && kind === 'secret' ? recorded : hint.placeholder,
+      isRecorded: isUpdate && kind === 'secret',
+      placeholder: hint.placeholder,
     }
   })
 }

@@ -33,7 +33,7 @@ export function DefinitionForm({ fields, ...wiring }: Props) {
 }
 
 function DefinitionInput({ field, ...props }: Omit<Props, 'fields'> & { field: DefinitionField }) {
-  const { i18n } = useTranslation()
+  const { t, i18n } = useTranslation()
   const errors = useErrorText()
   const { name, kind } = field
   const label = isTextKey(i18n, field.label) ? i18n.t(field.label) : name
@@ -56,7 +56,12 @@ function DefinitionInput({ field, ...props }: Omit<Props, 'fields'> & { field: D
         options={field.choices.map((value) => ({ value, label: value }))}
       />
     )
-  const texts = { label, error, optional: !field.required, placeholder: field.placeholder }
+  const texts = {
+    label,
+    error,
+    optional: !field.required,
+    placeholder: field.isRecorded ? t('field.recorded') : field.placeholder,
+  }
   if (kind === 'secret') return <PasswordField {...texts} autoComplete="off" {...props.register(name)} />
   return <SuggestingField {...props} field={field} texts={texts} />
 }

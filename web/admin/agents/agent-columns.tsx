@@ -1,4 +1,4 @@
-import type { TFunction } from 'i18next'
+import type { i18n, TFunction } from 'i18next'
 import { Blocks, CircleAlert, Hourglass } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AgentRow } from '#server/agents/agent.schema.ts'
@@ -8,6 +8,7 @@ import type { DataColumn } from '../../components/data-table.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import type { Tone } from '../../components/tone.ts'
 import { Tooltip } from '../../components/tooltip.tsx'
+import { listOf } from '../../i18n/in-locale.ts'
 import { OnlineMark } from '../components/online-mark.tsx'
 import { toAddressWithoutPort } from './agent-address.ts'
 import { type VersionPolicy, type VersionStanding, versionStanding } from './agent-version.ts'
@@ -16,11 +17,13 @@ import { capabilityNames } from './capability-names.ts'
 /** The agents table's columns. Console §2. */
 export const agentColumns = ({
   t,
+  i18n,
   policy,
   menuOf,
   onCapabilities,
 }: {
   t: TFunction
+  i18n: Pick<i18n, 'language'>
   policy: VersionPolicy | undefined
   menuOf: (agent: AgentRow) => ReactNode
   onCapabilities: (id: string) => void
@@ -49,7 +52,7 @@ export const agentColumns = ({
           aria-label={t('admin.agents.capabilitiesOf', { name: Name })}
           onClick={() => onCapabilities(ID)}
         >
-          {capabilityNames(Capabilities).join(', ') || t('admin.agents.noCapabilities')}
+          {listOf(capabilityNames(Capabilities), i18n.language) || t('admin.agents.noCapabilities')}
         </Button>
       ),
   },

@@ -27,7 +27,7 @@ type Opened =
 
 /** Agents: which there are, what they can do, and how to install one. */
 export function AgentsPage() {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const agents = useQuery({ ...queries.agents, staleTime: 0, refetchInterval: pollMs.agents })
   const policy = useVersionPolicy()
   const [opened, setOpened] = useState<Opened>({ dialog: 'none' })
@@ -98,6 +98,7 @@ export function AgentsPage() {
         }
         columns={agentColumns({
           t,
+          i18n,
           policy,
           menuOf,
           onCapabilities: (id) => setOpened({ dialog: 'capabilities', id }),

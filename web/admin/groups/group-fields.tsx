@@ -7,6 +7,7 @@ import { Banner } from '../../components/banner.tsx'
 import { Checklist } from '../../components/checklist.tsx'
 import { Select } from '../../components/select.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { nameOrder } from '../../i18n/in-locale.ts'
 import { useErrorText } from '../../i18n/use-error-text.ts'
 import { useDirtyForm } from '../../shell/dirty-forms.ts'
 import { queries } from '../admin-queries.ts'
@@ -30,7 +31,8 @@ const places = {
 
 /** The fields of a group; who is in a SAML group is its provider's to say. Console §2 "Groups". */
 export function GroupFields({ formId, group, onSave, onReload }: Props) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const byName = nameOrder(i18n.language)
   const errors = useErrorText()
   const knocs = useQuery(queries.knocs)
   const form = useForm<GroupValues, unknown, GroupForm>({
@@ -91,7 +93,7 @@ export function GroupFields({ formId, group, onSave, onReload }: Props) {
             label={t('admin.groups.knocs')}
             description={t('admin.groups.knocsText')}
             items={(knocs.data ?? [])
-              .toSorted((one, other) => one.Name.localeCompare(other.Name))
+              .toSorted((one, other) => byName(one.Name, other.Name))
               .map(({ ID, Name, AgentName }) => ({ id: ID, label: Name, detail: AgentName ?? undefined }))}
             selected={field.value}
             onChange={field.onChange}

@@ -5,6 +5,7 @@ import { Banner } from '../../components/banner.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Menu, type MenuAction } from '../../components/menu.tsx'
+import { listOf } from '../../i18n/in-locale.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Facts } from '../components/facts.tsx'
 import { OnlineMark } from '../components/online-mark.tsx'
@@ -54,7 +55,7 @@ export function KnocDetailDialog({ knoc, onClose, actionsOf }: Props) {
 }
 
 function Body({ knoc }: { knoc: KnocRow }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const type = findKnocType(knoc.BackendType)
   return (
     <div className="flex flex-col gap-6 pb-3">
@@ -84,12 +85,15 @@ function Body({ knoc }: { knoc: KnocRow }) {
           },
           {
             label: t('admin.knocs.now'),
-            value: [
-              t('admin.knocs.open', { count: knoc.OpenCount }),
-              ...(knoc.UnsettledCount > 0
-                ? [t('admin.knocs.unsettled', { count: knoc.UnsettledCount })]
-                : []),
-            ].join(', '),
+            value: listOf(
+              [
+                t('admin.knocs.open', { count: knoc.OpenCount }),
+                ...(knoc.UnsettledCount > 0
+                  ? [t('admin.knocs.unsettled', { count: knoc.UnsettledCount })]
+                  : []),
+              ],
+              i18n.language,
+            ),
           },
         ]}
       />

@@ -6,7 +6,7 @@ const user = (ID: string, Name: string) => ({ ID, Name, Company: null, UserName:
 
 it('shows the chosen users that are known, by name', () => {
   const known = withKnown(withKnown(members, [user('a', 'Zoe'), user('c', 'Nobody')]), [user('b', 'Ada')])
-  expect(chosenUsers(known).map(({ Name }) => Name)).toEqual(['Ada', 'Zoe'])
+  expect(chosenUsers(known, 'en-AU').map(({ Name }) => Name)).toEqual(['Ada', 'Zoe'])
 })
 
 it('keeps SAML groups apart from the others', () => {

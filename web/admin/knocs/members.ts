@@ -1,4 +1,5 @@
 import type { UserRow } from '#server/users/user.schema.ts'
+import { nameOrder } from '../../i18n/in-locale.ts'
 
 /** A user as pickers and the review show it. */
 export type KnownUser = Pick<UserRow, 'ID' | 'Name' | 'Company' | 'UserName'>
@@ -16,12 +17,14 @@ export const withKnown = (members: Members, users: readonly KnownUser[]): Member
   known: { ...members.known, ...Object.fromEntries(users.map((user) => [user.ID, user])) },
 })
 
-/** Chosen users that are known, by name. */
-export const chosenUsers = ({ userIds, known }: Members): KnownUser[] =>
-  userIds
+/** Chosen users that are known, by name as the language orders them. */
+export const chosenUsers = ({ userIds, known }: Members, locale: string): KnownUser[] => {
+  const byName = nameOrder(locale)
+  return userIds
     .map((id) => known[id])
     .filter((user) => user !== undefined)
-    .toSorted((a, b) => a.Name.localeCompare(b.Name))
+    .toSorted((one, other) => byName(one.Name, other.Name))
+}
 
 /** Groups in the kinds that the review shows apart. */
 export const chosenGroups = <Group extends { ID: string; Type: string }>(

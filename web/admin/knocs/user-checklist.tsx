@@ -92,4 +92,4 @@ function useChosenUsers({ userIds, known }: Members, isShown: boolean) {
 }
 
 const matches = ({ Name, UserName, Company }: KnownUser, search: string): boolean =>
-  `${Name}\n${UserName}\n${Company ?? ''}`.toLocaleLowerCase().includes(search.trim().toLocaleLowerCase())
+  `${Name}\n${UserName}\n${Company ?? ''}`.toLowerCase().includes(search.trim().toLowerCase())

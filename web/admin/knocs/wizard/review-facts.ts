@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { definitions } from '#server/backends/definitions/index.ts'
-import { definitionFields, recorded } from '../../../forms/definition-fields.ts'
+import { definitionFields } from '../../../forms/definition-fields.ts'
+import { listOf } from '../../../i18n/in-locale.ts'
 import { isTextKey } from '../../../i18n/start-i18n.ts'
 import type { Fact } from '../../components/facts.tsx'
 import type { AclOptions } from '../knoc-options-form.ts'
@@ -24,7 +25,7 @@ export function useSettingFacts(type: KnocType, entry: SettingsForm): Fact[] {
         const text = toText(values[name])
         return {
           label: isTextKey(i18n, label) ? i18n.t(label) : name,
-          value: kind === 'secret' ? recorded : text || '-',
+          value: kind === 'secret' ? t('field.recorded') : text || '-',
         }
       }),
     ),
@@ -33,7 +34,8 @@ export function useSettingFacts(type: KnocType, entry: SettingsForm): Fact[] {
 
 /** The options as the review lists them. */
 export function useOptionFacts(acl: AclOptions): Fact[] {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const list = (things: readonly string[]) => listOf(things, i18n.language)
   const yesNo = (isOn: boolean) => t(isOn ? 'admin.yes' : 'admin.no')
   const { RestrictionType, RfcType, Ranges } = acl.IpExclusions
   const restriction =
@@ -45,19 +47,22 @@ export function useOptionFacts(acl: AclOptions): Fact[] {
     { label: t('admin.options.ClickToGrant'), value: yesNo(acl.ClickToGrant) },
     {
       label: t('admin.options.GrantMinutes'),
-      value: acl.MaximumGrantDuration === null ? '-' : String(acl.MaximumGrantDuration / 60),
+      value:
+        acl.MaximumGrantDuration === null
+          ? '-'
+          : new Intl.NumberFormat(i18n.language).format(acl.MaximumGrantDuration / 60),
     },
     {
       label: t('admin.options.GrantType'),
       value:
         acl.GrantType.Type === 'userIp'
           ? t('admin.options.userIp')
-          : acl.GrantType.Ips.map(({ Ip }) => Ip).join(', '),
+          : list(acl.GrantType.Ips.map(({ Ip }) => Ip)),
     },
     {
       label: t('admin.options.RestrictionType'),
       value: isListed
-        ? `${restriction}: ${Ranges.map(({ Start, End }) => `${Start} – ${End}`).join(', ') || '-'}`
+        ? `${restriction}: ${list(Ranges.map(({ Start, End }) => `${Start} – ${End}`)) || '-'}`
         : restriction,
     },
     {

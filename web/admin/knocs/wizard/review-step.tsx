@@ -28,13 +28,13 @@ type Props = {
 
 /** Everything once more before Submit, with what should be known. Console §2. */
 export function ReviewStep({ type, agent, settings, options, members }: Props) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const groups = useQuery(queries.groups).data ?? []
   const entry = settingsFormSchema(type.backend).parse(settings.getValues())
   const acl = toAclOptions(optionsFormSchema.parse(options.getValues()))
   const notices = reviewNotices({ acl: entry.Acl, capabilities: agent?.Capabilities ?? null, options: acl })
   const { saml, local } = chosenGroups(members, groups)
-  const users = chosenUsers(members)
+  const users = chosenUsers(members, i18n.language)
   const settingFacts = useSettingFacts(type, entry)
   const optionFacts = useOptionFacts(acl)
   return (
