@@ -311,7 +311,8 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       await fill('not the password', changed, changed)
       await dialog.getByRole('alert').waitFor()
       await fill(password, changed, changed)
-      await page.getByText('Password changed successfully').waitFor()
+      await dialog.getByText('Password changed successfully').waitFor()
+      await dialog.getByRole('button', { name: 'OK' }).click()
       robinsLogin.password = changed
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.waitForURL(`${site.arena.serverUrl}/`)

@@ -8,7 +8,6 @@ import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PasswordField } from '../components/text-field.tsx'
-import { useToast } from '../components/toast.tsx'
 import { newPasswordFault } from '../forms/new-password-fault.ts'
 import { PasswordStrengthMeter } from '../forms/password-strength-meter.tsx'
 import { useErrorText } from '../i18n/use-error-text.ts'
@@ -27,11 +26,11 @@ const empty = { CurrentPassword: '', NewPassword: '', ConfirmPassword: '' }
 
 type Props = { open: boolean; onClose: () => void; ownWords: readonly string[] }
 
-/** Changes the own password; a refusal stands inside the dialog. Portal §2, §5. */
+/** Changes the own password; a refusal stands inside the dialog, and so does the success. Portal §2, §5. */
 export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
   const { t } = useTranslation()
   const errors = useErrorText()
-  const say = useToast()
+  const [isDone, setIsDone] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const { register, handleSubmit, formState, reset, control, setError } = useForm({
     resolver: zodResolver(formSchema),
@@ -42,6 +41,7 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
 
   const close = () => {
     onClose()
+    setIsDone(false)
     setFailure(null)
     reset(empty)
   }
@@ -49,8 +49,8 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
     setFailure(null)
     try {
       await changePassword({ CurrentPassword, NewPassword })
-      close()
-      say({ tone: 'ok', text: t('password.done') })
+      reset(empty)
+      setIsDone(true)
     } catch (error) {
       const message = newPasswordFault(error)
       if (message === undefined) setFailure(error)
@@ -65,18 +65,27 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
       size="sm"
       title={t('password.title')}
       footer={
-        <>
-          <Button onClick={close}>{t('kit.cancel')}</Button>
-          <Button type="submit" form="change-password" variant="primary" busy={formState.isSubmitting}>
-            {t('password.submit')}
+        isDone ? (
+          // The button that had the focus is gone.
+          <Button autoFocus variant="primary" onClick={close}>
+            {t('kit.ok')}
           </Button>
-        </>
+        ) : (
+          <>
+            <Button onClick={close}>{t('kit.cancel')}</Button>
+            <Button type="submit" form="change-password" variant="primary" busy={formState.isSubmitting}>
+              {t('password.submit')}
+            </Button>
+          </>
+        )
       }
     >
+      <output>{isDone ? <Banner tone="ok" title={t('password.done')} className="mb-1" /> : null}</output>
       <form
         id="change-password"
         noValidate
         onSubmit={(event) => void submit(event)}
+        hidden={isDone}
         className="flex flex-col gap-4 pb-1"
       >
         {failure ? <Banner tone="danger" title={errors.ofError(failure)} /> : null}

@@ -4,6 +4,7 @@ import { Button } from '../components/button.tsx'
 import { PasswordField, TextField } from '../components/text-field.tsx'
 import { useErrorText } from '../i18n/use-error-text.ts'
 import { PasskeySignInButton } from '../passkeys/passkey-sign-in-button.tsx'
+import { useDirtyForm } from '../shell/dirty-forms.ts'
 import { useRetryWait } from '../signin/retry-wait.ts'
 import type { LoginFaults, LoginField } from './login-rules.ts'
 import type { SignIn } from './use-sign-in.ts'
@@ -23,7 +24,9 @@ export function LoginForm({ isKiosk, autoFocus, failure, setFailure, signIn, fin
   const password = useRef<HTMLInputElement>(null)
   const [faults, setFaults] = useState<LoginFaults>({})
   const [isBusy, setIsBusy] = useState(false)
+  const [isTouched, setIsTouched] = useState(false)
   const isWaiting = useRetryWait(failure) > 0
+  useDirtyForm(isTouched)
 
   const tryIt = async () => {
     const body = { UserName: userName.current?.value ?? '', Password: password.current?.value ?? '' }
@@ -49,7 +52,7 @@ export function LoginForm({ isKiosk, autoFocus, failure, setFailure, signIn, fin
     onChange: () => field in faults && setFaults({ ...faults, [field]: undefined }),
   })
   return (
-    <form noValidate onSubmit={submit} className="flex flex-col gap-5">
+    <form noValidate onSubmit={submit} onInput={() => setIsTouched(true)} className="flex flex-col gap-5">
       <TextField
         ref={userName}
         name="UserName"

@@ -2,12 +2,14 @@ import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Checkbox } from '../components/checkbox.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
+import { browserStorage } from '../shell/browser-storage.ts'
 import { SignInError } from '../signin/sign-in-error.tsx'
 import { useSsoWays } from '../signin/sign-in-ways.ts'
 import { SsoButtons } from '../signin/sso-buttons.tsx'
 import { useEnterForSso } from '../signin/use-enter-for-sso.ts'
 import { LoginForm } from './login-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
+import { SignOutNotice } from './sign-out-notice.tsx'
 import { useSignIn } from './use-sign-in.ts'
 
 /** Sign-in of users: single sign-on where there is one, with local accounts behind a toggle. Portal §2 "User login". */
@@ -25,7 +27,10 @@ export function LoginPage() {
       label={t('login.kiosk')}
       description={t('login.kioskText')}
       checked={isKiosk}
-      onChange={(event) => setIsKiosk(event.target.checked)}
+      onChange={({ target }) => {
+        setIsKiosk(target.checked)
+        browserStorage.setKiosk(target.checked)
+      }}
     />
   )
   const form = { isKiosk, ...attempt }
@@ -40,6 +45,7 @@ export function LoginPage() {
       }
     >
       <div className="flex flex-col gap-5">
+        <SignOutNotice />
         <SignInError failure={attempt.failure} />
         {ways === undefined ? <Waiting /> : null}
         {ways?.length === 0 ? <LoginForm {...form}>{kiosk}</LoginForm> : null}

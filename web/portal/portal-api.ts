@@ -12,20 +12,30 @@ type Reading = { signal?: AbortSignal | undefined }
 export const login = (json: z.input<typeof loginSchema>): Promise<null> =>
   unwrap(client.login.$post({ json }))
 
-export const logout = (): Promise<null> => unwrap(client.logout.$post())
+export const logout = ({ signal }: Reading = {}): Promise<null> =>
+  unwrap(client.logout.$post({}, signal ? { init: { signal } } : {}))
 
 /** The status as it stands; moves nothing. */
 export const fetchStatus = ({ signal }: Reading = {}): Promise<UserStatus> =>
   unwrap(client.status.$get({}, signal ? { init: { signal } } : {}))
 
 /** The page's own re-validation: access follows to the address it comes from (decision 14). */
-export const revalidate = (): Promise<UserStatus> =>
-  unwrap(client.status.$get({ query: { revalidate: '1' } }, { headers: { 'X-Knoc-Revalidate': '1' } }))
+export const revalidate = ({ signal }: Reading = {}): Promise<UserStatus> =>
+  unwrap(
+    client.status.$get(
+      { query: { revalidate: '1' } },
+      { headers: { 'X-Knoc-Revalidate': '1' }, ...(signal && { init: { signal } }) },
+    ),
+  )
 
 export const grant = (json: GrantRequest): Promise<GrantAnswer> => unwrap(client.grant.$post({ json }))
 
 export const revoke = (aclId: string): Promise<GrantAnswer> =>
   unwrap(client.sessions.current['granted-acls'][':aclId'].$delete({ param: { aclId } }))
+
+/** Ties addresses that the lookup saw to the session; one that it didn't see is err.addressNotSeen, and nothing changes. */
+export const logIps = (IPs: GrantRequest['IPs']): Promise<null> =>
+  request('POST', '/api/log_ips', { body: { IPs } })
 
 export const changePassword = (json: z.input<typeof userPasswordSchema>): Promise<null> =>
   unwrap(client.password.$put({ json }))

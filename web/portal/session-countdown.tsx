@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useMachine } from '@xstate/react'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -5,9 +6,12 @@ import { sessionMachine } from '#machines/session.machine.ts'
 import { cx } from '../components/class-names.ts'
 import { clockTime } from '../components/relative-time.ts'
 import { useNow } from '../components/use-now.ts'
+import { confirmEnd } from './user-session.ts'
 
 /** The timer is drawn anew so often, in milliseconds. Portal §9. */
 const tickMs = 1_000
+/** The server's clock and the browser's part by so much only when one of them is set, in milliseconds. */
+const clockSetMs = 30_000
 
 type Props = {
   /** By the server's clock, in milliseconds. */
@@ -18,17 +22,36 @@ type Props = {
   onEnded: () => void
 }
 
-/** Time left in the session, HH:MM:SS; says when it is over. A new end needs a new key. */
-export function SessionCountdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
+/** Time left in the session, HH:MM:SS; says when it is over. */
+export function SessionCountdown(props: Props) {
+  // A clock that was set meanwhile begins anew: the machine's time never goes back.
+  return <Countdown key={`${props.endsAt} ${Math.round(props.offsetMs / clockSetMs)}`} {...props} />
+}
+
+function Countdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
   const { t } = useTranslation()
+  const queryClient = useQueryClient()
   const now = useNow(tickMs) + offsetMs
   const [snapshot, send] = useMachine(sessionMachine, { input: { endsAt, now, kiosk: isKiosk } })
   useEffect(() => send({ type: 'tick', now }), [send, now])
 
   const isOver = snapshot.matches('ended')
   useEffect(() => {
-    if (isOver) onEnded()
-  }, [isOver, onEnded])
+    if (!isOver) return undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isGone = false
+    const ask = async () => {
+      const isConfirmed = await confirmEnd(queryClient)
+      if (isGone) return
+      if (isConfirmed) onEnded()
+      else timer = setTimeout(() => void ask(), tickMs)
+    }
+    void ask()
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [isOver, onEnded, queryClient])
 
   const isNearEnd = snapshot.matches('expiringSoon')
   return (

@@ -1,9 +1,10 @@
-import { Eye, EyeOff, MapPin } from 'lucide-react'
+import { Eye, EyeOff } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '../components/button.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { useTheme } from '../shell/theme.ts'
+import { AddressList } from './address-list.tsx'
 import type { UserSession } from './user-session.ts'
 
 // The machine behind the countdown comes beside the page, not before it.
@@ -29,7 +30,6 @@ export function SessionPanel({ session, onEnded }: { session: UserSession; onEnd
       <div className="lg:flex lg:flex-col lg:items-center lg:text-center">
         <Suspense fallback={<Skeleton className="h-[4.4rem] w-52" />}>
           <SessionCountdown
-            key={status.Ends}
             endsAt={Date.parse(status.Ends)}
             offsetMs={offsetMs}
             isKiosk={status.Kiosk}
@@ -49,11 +49,7 @@ export function SessionPanel({ session, onEnded }: { session: UserSession; onEnd
         ) : null}
       </div>
       <div className="w-full border-t border-line pt-4 text-sm">
-        <p className="flex items-center gap-2 lg:justify-center">
-          <MapPin aria-hidden="true" className="size-4 shrink-0 text-accent-ink" />
-          <span className="sr-only">{t('home.currentAddress')}: </span>
-          <span className="font-mono font-semibold wrap-anywhere text-ink">{status.CurrentAddress}</span>
-        </p>
+        <AddressList status={status} />
         <p className="mt-1.5 text-muted lg:text-center">{t('home.keepOpen')}</p>
         <AccountExpiry validUntil={status.ValidUntil} now={Date.parse(status.Now)} />
       </div>

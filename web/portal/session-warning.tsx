@@ -7,7 +7,7 @@ import type { ExtendBody } from '../signin/extend-dialog.tsx'
 import { useSessionExpiry } from '../signin/session-expiry.ts'
 import { SessionNotice } from '../signin/session-notice.tsx'
 import { SignInError } from '../signin/sign-in-error.tsx'
-import { onSignInNews, tellSignIn } from '../signin/sign-in-news.ts'
+import { onSignInNews } from '../signin/sign-in-news.ts'
 import { openSignInPopup } from '../signin/sign-in-popup.ts'
 import { type SsoWay, ssoAddress } from '../signin/sign-in-ways.ts'
 import { extendSession } from './portal-api.ts'
@@ -70,14 +70,13 @@ function Warning({ session: { status, offsetMs } }: { session: UserSession }) {
   )
 }
 
-/** Takes up the session that signing in again made, says until when it lasts, and tells the other tabs. */
+/** Takes up the session that signing in again made, which the other tabs are told, and says until when it lasts. */
 function useNewSession() {
   const { t, i18n } = useTranslation()
   const say = useToast()
   const queryClient = useQueryClient()
   return async () => {
     await settleSession(queryClient)
-    tellSignIn({ realm: 'user', error: null })
     const ends = knownSession(queryClient)?.status.Ends
     if (ends === undefined) return
     const time = new Intl.DateTimeFormat(i18n.language, { timeStyle: 'short' }).format(new Date(ends))
@@ -89,7 +88,7 @@ function useNewSession() {
 function useSsoAgain(way: SsoWay | undefined) {
   const [isAway, setIsAway] = useState(false)
   const [error, setError] = useState<string | null>(null)
-  useEffect(() => onSignInNews('user', (news) => setError(news.error)), [])
+  useEffect(() => onSignInNews('user', (news) => setError(news.kind === 'refused' ? news.error : null)), [])
   const goAway = () => {
     if (way === undefined) return
     setError(null)

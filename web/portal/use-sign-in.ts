@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure } from '../api.ts'
 import { login } from './portal-api.ts'
+import { finishSignOut } from './sign-out.ts'
 import { clearSession, refreshSession } from './user-session.ts'
 
 /** A try to sign in: what went wrong last, and what follows. Portal §4 "Login flow". */
@@ -21,6 +22,7 @@ export function useSignIn(): SignIn {
   const signIn: SignIn['signIn'] = async (body) => {
     setFailure(null)
     clearSession(queryClient)
+    await finishSignOut()
     try {
       await login(body)
       await refreshSession(queryClient)
@@ -36,6 +38,7 @@ export function useSignIn(): SignIn {
   }
   const finish = async () => {
     setFailure(null)
+    await finishSignOut()
     await refreshSession(queryClient).catch(setFailure)
   }
   return { failure, setFailure, signIn, finish }

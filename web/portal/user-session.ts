@@ -2,12 +2,18 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { navigate } from 'wouter/use-browser-location'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { ApiFailure, echoSession, isFailure } from '../api.ts'
-import { browserStorage } from '../shell/browser-storage.ts'
 import type { SecondStep, SignedIn } from '../shell/routes.ts'
 import { fetchStatus, revalidate } from './portal-api.ts'
+import {
+  forgetSession,
+  keepAutoBrowse,
+  keepSession,
+  restoreSession,
+  type UserSession,
+} from './session-memory.ts'
+import { isSigningOut } from './sign-out-state.ts'
 
-/** The last status, with what the server's clock is ahead of the browser's, in milliseconds. */
-export type UserSession = { status: UserStatus; offsetMs: number }
+export type { UserSession } from './session-memory.ts'
 
 /** How far somebody is signed in: wholly, up to a step that is still to be made, not at all. */
 type Standing = UserSession | SecondStep | null
@@ -24,7 +30,7 @@ const secondLookMs = 700
 const standingQuery = queryOptions<Standing>({
   queryKey,
   queryFn: ({ signal, client }) => readStanding(client, () => fetchStatus({ signal })),
-  initialData: () => restoreSession() ?? undefined,
+  initialData: () => (isSigningOut() ? null : (restoreSession() ?? undefined)),
   initialDataUpdatedAt: 0,
   staleTime: 3 * 60_000,
 })
@@ -47,13 +53,13 @@ export function useUserSession(): { session: UserSession | null | undefined; err
 export const knownSession = (client: QueryClient): UserSession | null =>
   toSession(client.getQueryData<Standing>(queryKey) ?? null)
 
-/** Reads the status past every cache; `isRevalidation` lets access follow the address. */
+/** Reads the status past every cache; `isRevalidation` lets access follow the address. An abort throws its reason. */
 export async function refreshSession(
   client: QueryClient,
-  { isRevalidation = false }: { isRevalidation?: boolean } = {},
+  { isRevalidation = false, signal }: { isRevalidation?: boolean; signal?: AbortSignal } = {},
 ): Promise<UserSession | null> {
   await client.cancelQueries({ queryKey })
-  const standing = await readStanding(client, isRevalidation ? revalidate : () => fetchStatus())
+  const standing = await readStanding(client, () => (isRevalidation ? revalidate : fetchStatus)({ signal }))
   client.setQueryData<Standing>(queryKey, standing)
   return toSession(standing)
 }
@@ -100,10 +106,22 @@ export function patchEntry(
   client.setQueryData<Standing>(queryKey, next)
 }
 
-/** Forgets who was signed in. The guards then lead to the login. */
+/** Forgets who was signed in; answers that are still on their way count no more. The guards then lead to the login. */
 export function clearSession(client: QueryClient): void {
+  clearings += 1
   forgetSession()
   client.setQueryData<Standing>(queryKey, null)
+}
+/** How often this page has forgotten a session. */
+let clearings = 0
+
+/**
+ * Whether the session is over, which the countdown says by this browser's clock: the server is asked, because a clock
+ * may have been set meanwhile. What can't be asked is believed.
+ */
+export async function confirmEnd(client: QueryClient): Promise<boolean> {
+  const session = await refreshSession(client).catch(() => null)
+  return session === null || Date.parse(session.status.Ends) <= Date.now() + session.offsetMs
 }
 
 /** Forgets who was signed in and leads to the login, which says why. */
@@ -113,21 +131,22 @@ export function endSession(client: QueryClient, code: string): void {
   queueMicrotask(() => navigate(`/?error=${code}`, { replace: true }))
 }
 
-/** Forgets what this tab keeps of a session; what is on screen stays. */
-export function forgetSession(): void {
-  echoSession(null)
-  browserStorage.clearSession('userSession')
-  browserStorage.clearSession('autoBrowseDone')
-  browserStorage.setKiosk(false)
+/** Leads to the login when the server wants a new sign-in, with the reason it gives (too many addresses, say). */
+export function endIfExpired(client: QueryClient, error: unknown): boolean {
+  if (!isFailure(error, 'err.sessionExpired')) return false
+  endSession(client, error.extra?.startsWith('err.') ? error.extra : error.code)
+  return true
 }
 
 const toSession = (standing: Standing): UserSession | null => (typeof standing === 'string' ? null : standing)
 
 async function settle(client: QueryClient, waitMs: number): Promise<Standing> {
   const before = knownSession(client)
+  const begun = clearings
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
   echoSession(null)
   const standing = await askStanding(() => fetchStatus())
+  if (begun !== clearings) return standingNow(client)
   const after = toSession(standing)
   if (before && after && before.status.UserName !== after.status.UserName) {
     clearSession(client)
@@ -149,8 +168,10 @@ const hasRunOut = ({ status, offsetMs }: UserSession): boolean =>
 /** Reads how far somebody is signed in; an older answer that comes late doesn't replace a newer one. */
 async function readStanding(client: QueryClient, read: () => Promise<UserStatus>): Promise<Standing> {
   const known = knownSession(client)
+  const begun = clearings
   try {
     const standing = await askStanding(read)
+    if (begun !== clearings) return standingNow(client)
     if (standing === null && known) return await confirmLoss(client)
     const session = toSession(standing)
     if (session === null) {
@@ -167,15 +188,18 @@ async function readStanding(client: QueryClient, read: () => Promise<UserStatus>
   }
 }
 
-/** One question and its answer: a refusal means that nobody is signed in, or not yet wholly. */
+const standingNow = (client: QueryClient): Standing => client.getQueryData<Standing>(queryKey) ?? null
+
+/** One question and its answer: 401 means that nobody is signed in, a second step that is asked for not yet wholly. */
 async function askStanding(read: () => Promise<UserStatus>): Promise<Standing> {
   try {
     const status = await read()
     return { status, offsetMs: Date.parse(status.Now) - Date.now() }
   } catch (error) {
-    const isRefusal = error instanceof ApiFailure && (error.status === 401 || error.status === 403)
-    if (!isRefusal || error.code === 'err.sessionExpired') throw error
-    return toStep(error.code)
+    if (!(error instanceof ApiFailure) || error.code === 'err.sessionExpired') throw error
+    const step = await toStep(error.code)
+    if (step === null && error.status !== 401) throw error
+    return step
   }
 }
 
@@ -186,32 +210,3 @@ async function toStep(code: string): Promise<SecondStep | null> {
   const state = signInStateAfter(code)
   return state === 'verifyingTotp' || state === 'enrolling' ? state : null
 }
-
-/** Whoever goes on with a new session isn't sent away once more. */
-function keepAutoBrowse(before: UserSession, after: UserSession): void {
-  if (browserStorage.readSession('autoBrowseDone') === before.status.Session)
-    browserStorage.writeSession('autoBrowseDone', after.status.Session)
-}
-
-/** Takes up the tab's session from before a reload. */
-function restoreSession(): UserSession | null {
-  const stored = browserStorage.readSession('userSession')
-  return isUserSession(stored) ? keepSession(stored) : null
-}
-
-function keepSession(session: UserSession): UserSession {
-  echoSession(session.status.Session)
-  browserStorage.setKiosk(session.status.Kiosk)
-  browserStorage.writeSession('userSession', session)
-  return session
-}
-
-const isUserSession = (value: unknown): value is UserSession =>
-  typeof value === 'object' &&
-  value !== null &&
-  'offsetMs' in value &&
-  'status' in value &&
-  typeof value.status === 'object' &&
-  value.status !== null &&
-  'ACLs' in value.status &&
-  Array.isArray(value.status.ACLs)

@@ -8,6 +8,8 @@ export type SessionKey =
   | 'autoBrowseDone'
   | 'reloadedForHash'
   | 'signInPopup'
+  | 'signingOut'
+  | 'referrer'
 
 type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
@@ -15,6 +17,10 @@ export type BrowserStorage = {
   /** A value as it was written; undefined when there is none or it can't be read. Check its shape before use. */
   readLocal(key: LocalKey): unknown
   writeLocal(key: LocalKey, value: unknown): void
+  /** Calls back when another tab changes a value, with the new one. Answers the way to stop. */
+  onLocalChange(key: string, act: (value: unknown) => void): () => void
+  /** Shows a value to the other tabs' `onLocalChange` and keeps nothing. */
+  flashLocal(key: string, value: unknown): void
   readSession(key: SessionKey): unknown
   writeSession(key: SessionKey, value: unknown): void
   clearSession(key: SessionKey): void
@@ -36,6 +42,18 @@ export function createBrowserStorage(stores: { local: Store; session: Store }): 
       if (isKiosk) memory.set(key, value)
       else write(stores.local, key, value)
     },
+    onLocalChange: (key, act) => {
+      const hear = (event: StorageEvent) => {
+        if (event.key === key && event.newValue !== null) act(parse(event.newValue))
+      }
+      addEventListener('storage', hear)
+      return () => removeEventListener('storage', hear)
+    },
+    flashLocal: (key, value) => {
+      if (isKiosk) return
+      write(stores.local, key, value)
+      attempt(() => stores.local.removeItem(key))
+    },
     readSession: (key) => read(stores.session, key),
     writeSession: (key, value) => write(stores.session, key, value),
     clearSession: (key) => attempt(() => stores.session.removeItem(key)),
@@ -48,7 +66,10 @@ export function createBrowserStorage(stores: { local: Store; session: Store }): 
 
 function read(store: Store, key: string): unknown {
   const text = attempt(() => store.getItem(key))
-  if (text === null || text === undefined) return undefined
+  return text === null || text === undefined ? undefined : parse(text)
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

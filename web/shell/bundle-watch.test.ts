@@ -7,7 +7,7 @@ const judge = (facts: Partial<Parameters<typeof judgeBundle>[0]>) =>
     named: 'new',
     sighting: null,
     now: 0,
-    reloadedFor: undefined,
+    reloadedFor: [],
     isDirty: false,
     ...facts,
   })
@@ -37,6 +37,18 @@ it('begins again when the old bundle or a third one answers in between', () => {
 it('only offers the new bundle over a form with changes, and after one reload for it', () => {
   const sighting: BundleSighting = { hash: 'new', since: 0 }
   expect(judge({ sighting, now: 60_000, isDirty: true }).action).toBe('offer')
-  expect(judge({ sighting, now: 60_000, reloadedFor: 'new' }).action).toBe('offer')
-  expect(judge({ sighting, now: 60_000, reloadedFor: 'older' }).action).toBe('reload')
+  expect(judge({ sighting, now: 60_000, reloadedFor: ['new'] }).action).toBe('offer')
+  expect(judge({ sighting, now: 60_000, reloadedFor: ['older'] }).action).toBe('reload')
+})
+
+it('never loops over two bundles that are named in turn, however slowly', () => {
+  let reloads = 0
+  const reloadedFor: string[] = []
+  for (const named of ['a', 'b', 'a', 'b', 'a', 'b']) {
+    const first = judge({ named, reloadedFor })
+    if (judge({ named, reloadedFor, sighting: first.sighting, now: 3_600_000 }).action !== 'reload') continue
+    reloads += 1
+    reloadedFor.push(named)
+  }
+  expect(reloads).toBe(2)
 })

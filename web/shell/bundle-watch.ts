@@ -1,6 +1,10 @@
 /** Two answers at least so far apart have to name the same other bundle. Decision 35. */
 export const confirmAfterMs = 60_000
 
+/** The hash this page was built with; null when it wasn't built. */
+export const loadedHash = (): string | null =>
+  document.querySelector('meta[name="bundle-hash"]')?.getAttribute('content') ?? null
+
 /** What was seen of another bundle so far. */
 export type BundleSighting = { hash: string; since: number } | null
 
@@ -27,12 +31,12 @@ export function judgeBundle({
   named: string
   sighting: BundleSighting
   now: number
-  /** The hash this tab has reloaded for already. */
-  reloadedFor: unknown
+  /** The hashes this tab has reloaded for already: two that answer in turn, however slowly, never loop. */
+  reloadedFor: readonly string[]
   isDirty: boolean
 }): BundleVerdict {
   if (loaded === null || named === '' || named === loaded) return { sighting: null, action: 'stay' }
   const seen = sighting?.hash === named ? sighting : { hash: named, since: now }
   if (now - seen.since < confirmAfterMs) return { sighting: seen, action: 'stay' }
-  return { sighting: seen, action: isDirty || reloadedFor === named ? 'offer' : 'reload' }
+  return { sighting: seen, action: isDirty || reloadedFor.includes(named) ? 'offer' : 'reload' }
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { paintBrowser } from './browser-colour.ts'
 import { browserStorage } from './browser-storage.ts'
 
 /** In the order of the cycle. */
@@ -42,6 +43,7 @@ function apply(): void {
   const isDark =
     chosen === 'dark' || (chosen === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.dataset['mode'] = isDark ? 'dark' : 'light'
+  paintBrowser()
   for (const listener of listeners) listener()
 }
 

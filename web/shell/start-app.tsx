@@ -12,7 +12,7 @@ import { followColourMode } from './colour-mode.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { createQueryClient } from './query-client.ts'
 import { systemStatusQuery } from './system-status.ts'
-import { applyTheme, fallbackTheme, themeQuery } from './theme.ts'
+import { startTheme } from './theme.ts'
 
 /** The first paint waits so long for the installation's colours and the reader's language, in milliseconds. */
 const firstPaintWaitMs = 600
@@ -32,7 +32,7 @@ export function startApp(
   const host = document.getElementById('root')
   if (host === null) throw new Error('the page has no #root')
   void queryClient.prefetchQuery(systemStatusQuery)
-  void inTime(Promise.all([language, loadTheme(queryClient)])).then(() =>
+  void inTime(Promise.all([language, startTheme(queryClient)])).then(() =>
     createRoot(host).render(
       <StrictMode>
         <I18nextProvider i18n={i18n}>
@@ -46,12 +46,6 @@ export function startApp(
     ),
   )
 }
-
-const loadTheme = (queryClient: QueryClient): Promise<void> =>
-  queryClient
-    .fetchQuery(themeQuery)
-    .catch(() => fallbackTheme)
-    .then(applyTheme)
 
 /** What comes later is taken when it comes, on the page that stands there by then. */
 const inTime = (coming: Promise<unknown>): Promise<unknown> =>

@@ -1,7 +1,8 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Theme } from '#server/status/status.schema.ts'
 import { unwrap } from '../api.ts'
 import { client } from '../client.ts'
+import { paintBrowser } from './browser-colour.ts'
 
 /** What holds when the theme can't be read. Portal §8. */
 export const fallbackTheme: Theme = {
@@ -11,11 +12,15 @@ export const fallbackTheme: Theme = {
   LightModeLogo: null,
 }
 
-/** Accent, contrast and logo of this installation; kept 10 minutes. */
+/** How long a theme is kept, in milliseconds. Portal §9. */
+const keptMs = 10 * 60_000
+
+/** Accent, contrast and logo of this installation. */
 export const themeQuery = queryOptions({
   queryKey: ['theme'],
   queryFn: ({ signal }): Promise<Theme> => unwrap(client.theme.$get({}, { init: { signal } })),
-  staleTime: 10 * 60_000,
+  staleTime: keptMs,
+  gcTime: keptMs,
 })
 
 /** The installation's theme, the fallback until it is known. */
@@ -26,6 +31,17 @@ export function applyTheme(theme: Theme): void {
   const { dataset } = document.documentElement
   dataset['accent'] = theme.Accent in drawn ? theme.Accent : fallbackTheme.Accent
   dataset['contrast'] = theme.HighAccessibility ? 'high' : 'normal'
+  paintBrowser()
+}
+
+/** Reads the theme and puts it on the page; once more whenever a later answer is another one. */
+export async function startTheme(queryClient: QueryClient): Promise<void> {
+  queryClient.getQueryCache().subscribe(({ type, query }) => {
+    if (type !== 'updated' || query.queryKey[0] !== themeQuery.queryKey[0]) return
+    const theme = queryClient.getQueryData(themeQuery.queryKey)
+    if (theme) applyTheme(theme)
+  })
+  await queryClient.fetchQuery(themeQuery).catch(() => applyTheme(fallbackTheme))
 }
 
 /** Accents that theme.css knows; a newer server may name others. */

@@ -1,13 +1,12 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { browserStorage } from './browser-storage.ts'
-import { type BundleSighting, confirmAfterMs, judgeBundle } from './bundle-watch.ts'
+import { type BundleSighting, confirmAfterMs, judgeBundle, loadedHash } from './bundle-watch.ts'
 import { hasDirtyForm } from './dirty-forms.ts'
 import { systemStatusQuery } from './system-status.ts'
 
-/** The hash this page was built with; null when it wasn't built. */
-const loadedHash = (): string | null =>
-  document.querySelector('meta[name="bundle-hash"]')?.getAttribute('content') ?? null
+/** Of so many bundles a tab remembers that it has reloaded for them. */
+const rememberedReloads = 50
 
 /**
  * Asks for the system status after every navigation, loads a new bundle when there is one for good, and answers
@@ -20,26 +19,35 @@ export function useBundleWatch(location: string): { isOffered: boolean } {
 
   const check = useCallback(async () => {
     const named = await readHash(queryClient)
+    keepLoaded()
     if (named === null) return
+    const reloadedFor = toHashes(browserStorage.readSession('reloadedForHash'))
     const verdict = judgeBundle({
       loaded: loadedHash(),
       named,
       sighting: sighting.current,
       now: Date.now(),
-      reloadedFor: browserStorage.readSession('reloadedForHash'),
+      reloadedFor,
       isDirty: hasDirtyForm(),
     })
     sighting.current = verdict.sighting
     setIsOffered(verdict.action === 'offer')
     if (verdict.action !== 'reload') return
-    browserStorage.writeSession('reloadedForHash', named)
+    browserStorage.writeSession('reloadedForHash', [named, ...reloadedFor].slice(0, rememberedReloads))
     window.location.reload()
   }, [queryClient])
 
   useEffect(() => {
     void check()
     const timer = setInterval(() => sighting.current && void check(), confirmAfterMs + 1_000)
-    return () => clearInterval(timer)
+    // Another tab runs another bundle already: a page on which nobody moves looks as well.
+    const stopListening = browserStorage.onLocalChange('jsBundleHash', (hash) => {
+      if (hash !== loadedHash()) void check()
+    })
+    return () => {
+      clearInterval(timer)
+      stopListening()
+    }
     // oxlint-disable-next-line react/exhaustive-effect-dependencies -- a navigation is what begins a look
   }, [check, location])
   return { isOffered }
@@ -52,3 +60,18 @@ async function readHash(queryClient: QueryClient): Promise<string | null> {
     return null
   }
 }
+
+/**
+ * The bundle that this browser has loaded last, for its other tabs. Written once somebody is signed in: before, this
+ * may be a public computer.
+ */
+function keepLoaded(): void {
+  const keys = ['userSession', 'adminSession'] as const
+  if (keys.every((key) => browserStorage.readSession(key) === undefined)) return
+  const hash = loadedHash()
+  if (hash !== null && browserStorage.readLocal('jsBundleHash') !== hash)
+    browserStorage.writeLocal('jsBundleHash', hash)
+}
+
+const toHashes = (stored: unknown): string[] =>
+  Array.isArray(stored) ? stored.filter((hash) => typeof hash === 'string') : []

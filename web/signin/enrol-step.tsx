@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { Button } from '../components/button.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
+import { useDirtyForm } from '../shell/dirty-forms.ts'
 import { CodeField } from './code-field.tsx'
 import { QrCode } from './qr-code.tsx'
 import type { Realm } from './realm.ts'
@@ -59,6 +60,8 @@ export function EnrolStep({ realm, onEnrolled, onExpired, onBack, onDeferred }: 
   })
   const failure = goOn.error ?? defer.error ?? confirm.error ?? secret.error
   const isWaiting = useRetryWait(failure) > 0
+  // Recovery codes are shown once.
+  useDirtyForm(code !== '' || confirm.data !== undefined)
   const isOver = isSessionLoss(secret.error)
   useEffect(() => {
     if (isOver) onExpired()

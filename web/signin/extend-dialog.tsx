@@ -6,6 +6,7 @@ import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PasswordField } from '../components/text-field.tsx'
 import { PasskeySignInButton } from '../passkeys/passkey-sign-in-button.tsx'
+import { useDirtyForm } from '../shell/dirty-forms.ts'
 import { CodeField } from './code-field.tsx'
 import { useRetryWait } from './retry-wait.ts'
 import { SignInError } from './sign-in-error.tsx'
@@ -84,6 +85,7 @@ function ExtendForm({
     },
   })
   const isWaiting = useRetryWait(extend.error) > 0
+  useDirtyForm(password !== '')
   const lacks = { password: password === '', code: needsCode && code.trim() === '' }
   const faultOf = (isLacking: boolean) => (isTried && isLacking ? t('error.required') : undefined)
 

@@ -1,28 +1,34 @@
+import { hearTabs, tellTabs } from '../shell/tab-news.ts'
 import type { Realm } from './realm.ts'
 
-/** Somebody signed in again in this browser, or didn't: told to every page of the same origin. */
-export type SignInNews = { realm: Realm; error: string | null }
+/** What became of somebody's session in one page of this browser: told to every other page of the same origin. */
+export type SignInNews = { realm: Realm } & (
+  | {
+      kind: 'signedIn'
+      /** Hash of the session; null where the page that tells doesn't know it. */
+      session: string | null
+    }
+  /** Signing in again beside the page didn't work; a code of the catalogue. */
+  | { kind: 'refused'; error: string }
+  | { kind: 'signedOut' }
+)
 
 const name = 'knoc-sign-in'
 
 /** Tells the other pages of this browser. */
-export function tellSignIn(news: SignInNews): void {
-  if (!('BroadcastChannel' in globalThis)) return
-  const channel = new BroadcastChannel(name)
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
-  channel.postMessage(news)
-  channel.close()
-}
+export const tellSignIn = (news: SignInNews): void => tellTabs(name, news)
 
 /** Listens for a realm's news from other pages of this browser; answers the way to stop. */
-export function onSignInNews(realm: Realm, act: (news: SignInNews) => void): () => void {
-  if (!('BroadcastChannel' in globalThis)) return () => {}
-  const channel = new BroadcastChannel(name)
-  channel.addEventListener('message', ({ data }) => {
-    if (isNews(data) && data.realm === realm) act(data)
+export const onSignInNews = (realm: Realm, act: (news: SignInNews) => void): (() => void) =>
+  hearTabs(name, (message) => {
+    if (isNews(message) && message.realm === realm) act(message)
   })
-  return () => channel.close()
-}
 
-const isNews = (data: unknown): data is SignInNews =>
-  typeof data === 'object' && data !== null && 'realm' in data && 'error' in data
+const kinds = ['signedIn', 'refused', 'signedOut']
+
+const isNews = (message: unknown): message is SignInNews =>
+  typeof message === 'object' &&
+  message !== null &&
+  'realm' in message &&
+  'kind' in message &&
+  kinds.includes(String(message.kind))

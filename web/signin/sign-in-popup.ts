@@ -25,7 +25,8 @@ export function openSignInPopup(realm: Realm, way: SsoWay): boolean {
 export function reportAsPopup(realm: Realm): boolean {
   if (browserStorage.readSession('signInPopup') !== realm) return false
   browserStorage.clearSession('signInPopup')
-  tellSignIn({ realm, error: new URLSearchParams(location.search).get('error') })
+  const error = new URLSearchParams(location.search).get('error')
+  tellSignIn(error === null ? { realm, kind: 'signedIn', session: null } : { realm, kind: 'refused', error })
   window.close()
   return window.closed
 }

@@ -5,6 +5,7 @@ import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
 import { PasskeyStepButton } from '../passkeys/passkey-step-button.tsx'
 import { hasPasskeys } from '../passkeys/use-passkey-act.ts'
+import { useDirtyForm } from '../shell/dirty-forms.ts'
 import { CodeField } from './code-field.tsx'
 import type { Realm } from './realm.ts'
 import { useRetryWait } from './retry-wait.ts'
@@ -50,6 +51,7 @@ export function VerifyStep({ realm, isCodeRequired = false, onVerified, onExpire
   const failPasskey = (error: unknown) => (isSessionLoss(error) ? onExpired() : setPasskeyError(error))
   const failure = passkeyError ?? verify.error
   const isWaiting = useRetryWait(failure) > 0
+  useDirtyForm(code !== '')
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
