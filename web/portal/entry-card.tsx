@@ -1,27 +1,30 @@
+import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { cx } from '../components/class-names.ts'
 import { EntryDoor } from './entry-door.tsx'
+import { EntryNote } from './entry-note.tsx'
 import {
-  EntryBadge,
   EntryButton,
   EntryName,
-  EntryNote,
   type EntryProps,
-  EntryVerified,
   FavouriteButton,
+  type FavouriteProps,
 } from './entry-parts.tsx'
+import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 
-/** One entry as a card with its door. */
-export function EntryCard(props: EntryProps & { now: number }) {
+/** One entry as a card with its door. What is out of sight isn't laid out, so that 200 scroll as 10 do. */
+export const EntryCard = memo(function EntryCard(props: EntryProps & FavouriteProps) {
   const { t } = useTranslation()
-  const { entry, view, now } = props
+  const { entry } = props
+  const view = useEntryView(entry)
+  const isRestricted = view.restriction !== null
   return (
     <article
       aria-label={entry.Description}
       aria-busy={props.isBusy || view.button === 'pending'}
       className={cx(
-        'flex flex-col gap-4 rounded-2xl border border-line bg-surface p-4 shadow-low transition-shadow duration-200 hover:shadow-mid',
-        view.isRestricted && 'bg-transparent shadow-none hover:shadow-none',
+        'flex flex-col gap-4 rounded-2xl border border-line bg-surface p-4 shadow-low transition-shadow duration-200 [contain-intrinsic-block-size:auto_10.75rem] [content-visibility:auto] hover:shadow-mid',
+        isRestricted && 'bg-transparent shadow-none hover:shadow-none',
       )}
     >
       <div className="flex gap-4">
@@ -31,10 +34,10 @@ export function EntryCard(props: EntryProps & { now: number }) {
             <h4
               className={cx(
                 'min-w-0 flex-1 pt-1 leading-snug font-bold tracking-tight wrap-anywhere',
-                view.isRestricted ? 'text-muted' : 'text-ink',
+                isRestricted ? 'text-muted' : 'text-ink',
               )}
             >
-              <EntryName {...props} />
+              <EntryName {...props} view={view} />
             </h4>
             <span className="-mt-1 -mr-1.5">
               <FavouriteButton {...props} />
@@ -42,18 +45,18 @@ export function EntryCard(props: EntryProps & { now: number }) {
           </div>
           <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
             <EntryBadge view={view} />
-            <EntryVerified view={view} now={now} />
+            <EntryVerified view={view} />
           </div>
         </div>
       </div>
-      <EntryNote {...props} />
+      <EntryNote {...props} view={view} />
       <div className="mt-auto">
-        {view.button === 'none' && !entry.ClickToGrant && !view.isRestricted ? (
+        {view.button === 'none' && !entry.ClickToGrant && !isRestricted ? (
           <p className="flex min-h-10 items-center text-sm text-muted">{t('entry.automatic')}</p>
         ) : (
-          <EntryButton {...props} wide />
+          <EntryButton {...props} view={view} wide />
         )}
       </div>
     </article>
   )
-}
+})

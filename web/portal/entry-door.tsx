@@ -2,7 +2,7 @@ import { cx } from '../components/class-names.ts'
 import { NamedIcon } from '../components/named-icon.tsx'
 import type { EntryView } from './entry-view.ts'
 
-type Props = { icon: string; view: Pick<EntryView, 'door' | 'tone' | 'isRestricted'> }
+type Props = { icon: string; view: Pick<EntryView, 'door' | 'tone' | 'restriction'> }
 
 const lights: Record<EntryView['tone'] | 'restricted', string> = {
   ok: 'bg-ok-soft text-ok border-ok',
@@ -25,7 +25,7 @@ const leaves: Record<EntryView['tone'] | 'restricted', string> = {
 
 /** The entry's door: closed, ajar while something is on its way, open with the light on behind it. */
 export function EntryDoor({ icon, view }: Props) {
-  const tone = view.isRestricted ? 'restricted' : view.tone
+  const tone = view.restriction === null ? view.tone : 'restricted'
   const isOpen = view.door === 'open'
   return (
     <span

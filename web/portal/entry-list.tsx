@@ -1,34 +1,29 @@
+import { memo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { cx } from '../components/class-names.ts'
 import { NamedIcon } from '../components/named-icon.tsx'
+import { EntryNote } from './entry-note.tsx'
 import {
-  EntryBadge,
   EntryButton,
   EntryName,
-  EntryNote,
   type EntryProps,
-  EntryVerified,
   FavouriteButton,
+  type FavouriteProps,
 } from './entry-parts.tsx'
+import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 
-/** Entries as a table: favourite, system, access. */
-export function EntryList({
-  label,
-  entries,
-  isHeadHidden,
-}: {
-  label: string
-  /** Headings for screen readers only: they stand above an earlier table already. */
-  isHeadHidden: boolean
-  entries: readonly (EntryProps & { now: number })[]
-}) {
+/** The columns of a row; a telephone has the access below the system. */
+const columns = 'grid grid-cols-[3rem_minmax(0,1fr)] sm:grid-cols-[3.75rem_minmax(10rem,1fr)_minmax(0,auto)]'
+
+/** Entries as one table: favourite, system, access; each section is a group of its rows. Portal §2 "List view". */
+export function EntryList({ label, children }: { label: string; children: ReactNode }) {
   const { t } = useTranslation()
   return (
     <div className="overflow-hidden rounded-2xl border border-line bg-surface shadow-low">
-      <table aria-label={label} className="w-full border-collapse text-left">
-        <thead className={isHeadHidden ? 'sr-only' : 'max-sm:sr-only'}>
-          <tr className="border-b border-line text-sm text-muted">
-            <th scope="col" className="w-16 py-2 pl-3 font-semibold">
+      <table aria-label={label} className="block w-full text-left">
+        <thead className="block max-sm:sr-only">
+          <tr className={cx(columns, 'border-b border-line text-sm text-muted')}>
+            <th scope="col" className="py-2 pl-3 font-semibold">
               <span className="sr-only">{t('home.column.favourite')}</span>
             </th>
             <th scope="col" className="py-2 font-semibold">
@@ -39,48 +34,67 @@ export function EntryList({
             </th>
           </tr>
         </thead>
-        <tbody>
-          {entries.map((props) => (
-            <EntryRow key={props.entry.ACLID} {...props} />
-          ))}
-        </tbody>
+        {children}
       </table>
     </div>
   )
 }
 
-function EntryRow(props: EntryProps & { now: number }) {
-  const { entry, view, now } = props
+/** A section of the table under its heading. */
+export function EntryListSection({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
-    <tr className="border-b border-line last:border-b-0 max-sm:grid max-sm:grid-cols-[auto_1fr] max-sm:items-center max-sm:py-2">
-      <td className="w-16 py-1.5 pl-3">
+    <tbody className="block">
+      <tr className="block border-b border-line bg-sunken">
+        <th scope="rowgroup" colSpan={3} className="block px-4 py-1.5 text-left">
+          <h3 className="text-sm font-semibold text-muted">{title}</h3>
+        </th>
+      </tr>
+      {children}
+    </tbody>
+  )
+}
+
+/** One entry as a row; what is out of sight isn't laid out. */
+export const EntryRow = memo(function EntryRow(props: EntryProps & FavouriteProps) {
+  const { t } = useTranslation()
+  const { entry } = props
+  const view = useEntryView(entry)
+  const isRestricted = view.restriction !== null
+  return (
+    <tr
+      aria-busy={props.isBusy || view.button === 'pending'}
+      className={cx(
+        columns,
+        'items-center border-b border-line py-1.5 [contain-intrinsic-block-size:auto_3.5rem] [content-visibility:auto] in-[tbody:last-child]:last:border-b-0',
+      )}
+    >
+      <td className="pl-1 max-sm:self-start sm:pl-3">
         <FavouriteButton {...props} />
       </td>
-      <th scope="row" className="py-2 pr-3 text-left font-normal">
+      <th scope="row" className="py-1 pr-3 text-left font-normal">
         <span className="flex items-center gap-3">
           <NamedIcon name={entry.Icon} className="size-5 shrink-0 text-muted" />
           <span
-            className={cx(
-              'min-w-0 font-semibold wrap-anywhere',
-              view.isRestricted ? 'text-muted' : 'text-ink',
-            )}
+            className={cx('min-w-0 font-semibold wrap-anywhere', isRestricted ? 'text-muted' : 'text-ink')}
           >
-            <EntryName {...props} />
+            <EntryName {...props} view={view} />
           </span>
         </span>
-        <span className="block pl-8">
-          <EntryNote {...props} />
-        </span>
+        <div className="pl-8">
+          <EntryNote {...props} view={view} />
+        </div>
       </th>
-      <td className="py-2 pr-4 max-sm:col-span-2 max-sm:pl-4">
-        <span className="flex flex-wrap items-center justify-end gap-x-3 gap-y-2 max-sm:justify-between">
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 sm:flex-row-reverse">
-            <EntryBadge view={view} />
-            <EntryVerified view={view} now={now} />
-          </span>
-          <EntryButton {...props} />
+      <td className="flex flex-wrap items-center justify-end gap-x-3 gap-y-2 py-1 pr-4 max-sm:col-start-2 max-sm:justify-between max-sm:pl-8">
+        <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 sm:flex-row-reverse">
+          <EntryBadge view={view} />
+          <EntryVerified view={view} />
         </span>
+        {view.button === 'none' && !entry.ClickToGrant && !isRestricted ? (
+          <span className="text-sm text-muted">{t('entry.automatic')}</span>
+        ) : (
+          <EntryButton {...props} view={view} />
+        )}
       </td>
     </tr>
   )
-}
+})

@@ -1,36 +1,40 @@
-import { ArrowUpRight, Clock, Star } from 'lucide-react'
+import { ArrowUpRight, Star } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { Badge } from '../components/badge.tsx'
 import { Button } from '../components/button.tsx'
 import { IconButton } from '../components/icon-button.tsx'
-import { relativeTime, timeSpan } from '../components/relative-time.ts'
 import { Spinner } from '../components/spinner.tsx'
-import { isTextKey } from '../i18n/start-i18n.ts'
-import { useErrorText } from '../i18n/use-error-text.ts'
 import { type EntryView, entryLink } from './entry-view.ts'
 
-/** What a card and a row are given of an entry. */
+/** What every drawing of an entry is given. Stays the same while nothing about the entry changes. */
 export type EntryProps = {
   entry: AclStatus
-  view: EntryView
   /** A click on this entry is on its way to the server. */
   isBusy: boolean
   /** Why the last click failed here. */
   failure: unknown
-  isFavourite: boolean
   /** Nothing can be granted at all now: no licence, or a proxy nobody configured. */
   isBlocked: boolean
   onGrant: (entry: AclStatus) => void
   onRevoke: (entry: AclStatus) => void
-  onFavourite: (entry: AclStatus) => void
   onOpen: (entry: AclStatus) => void
 }
 
+/** The star's part of it. */
+export type FavouriteProps = {
+  entry: AclStatus
+  isFavourite: boolean
+  onFavourite: (entry: AclStatus) => void
+}
+
 /** The entry's name, as a link where it has a web address that can be used. */
-export function EntryName({ entry, view, onOpen }: Pick<EntryProps, 'entry' | 'view' | 'onOpen'>) {
+export function EntryName({
+  entry,
+  view,
+  onOpen,
+}: Pick<EntryProps, 'entry' | 'onOpen'> & { view: EntryView }) {
   const { t } = useTranslation()
-  const href = view.isRestricted ? undefined : entryLink(entry)
+  const href = view.restriction === null ? entryLink(entry) : undefined
   if (href === undefined) return <>{entry.Description}</>
   return (
     <a
@@ -49,68 +53,7 @@ export function EntryName({ entry, view, onOpen }: Pick<EntryProps, 'entry' | 'v
   )
 }
 
-/** How long access lasts, or how the entry stands. */
-export function EntryBadge({ view }: Pick<EntryProps, 'view'>) {
-  const { t, i18n } = useTranslation()
-  if (view.leftMs === null)
-    return (
-      <Badge tone={view.isRestricted ? 'neutral' : view.tone}>
-        {view.isRestricted && view.label !== 'agentOffline'
-          ? t('entry.restricted')
-          : t(`status.${view.label}`)}
-      </Badge>
-    )
-  return (
-    <Badge tone={view.tone} icon={Clock}>
-      {view.leftMs > 0
-        ? t('entry.accessFor', { time: timeSpan(view.leftMs, i18n.language) })
-        : t('entry.accessOver')}
-    </Badge>
-  )
-}
-
-/** When the enforcement point was last seen to agree. */
-export function EntryVerified({ view, now }: Pick<EntryProps, 'view'> & { now: number }) {
-  const { t, i18n } = useTranslation()
-  if (view.verifiedMsAgo === null) return null
-  const time =
-    view.verifiedMsAgo < 60_000
-      ? t('entry.verifiedSeconds', { seconds: inSeconds(view.verifiedMsAgo, i18n.language) })
-      : relativeTime(now - view.verifiedMsAgo, { now, locale: i18n.language })
-  return <span className="text-xs text-muted tabular-nums">{t('entry.verified', { time })}</span>
-}
-
-const inSeconds = (milliseconds: number, locale: string): string =>
-  new Intl.NumberFormat(locale, { maximumFractionDigits: milliseconds < 10_000 ? 1 : 0 }).format(
-    milliseconds / 1_000,
-  )
-
-/** What went wrong, or why nothing can be done. */
-export function EntryNote({ entry, view, failure }: Pick<EntryProps, 'entry' | 'view' | 'failure'>) {
-  const { t, i18n } = useTranslation()
-  const errors = useErrorText()
-  const text = failure
-    ? errors.ofError(failure)
-    : entry.Error && (isTextKey(i18n, entry.Error) ? i18n.t(entry.Error) : entry.Error)
-  if (text)
-    return (
-      <p role={failure ? 'alert' : undefined} className="text-sm font-medium text-danger">
-        {text}
-      </p>
-    )
-  if (view.isRestricted)
-    return (
-      <p className="text-sm text-muted">
-        {view.label === 'agentOffline' ? `${t('entry.restricted')}. ` : null}
-        {t('entry.restrictedText')}
-      </p>
-    )
-  return entry.GrantTypeFixedIps ? (
-    <p className="text-sm text-muted">{t('entry.fixedAddressesText')}</p>
-  ) : null
-}
-
-/** Grant, revoke, or pending; nothing for entries that open by themselves. */
+/** Grant, revoke, or pending, which does nothing; none for entries that open by themselves. Portal §4 "Buttons". */
 export function EntryButton({
   entry,
   view,
@@ -119,7 +62,7 @@ export function EntryButton({
   onGrant,
   onRevoke,
   wide,
-}: EntryProps & { wide?: boolean }) {
+}: EntryProps & { view: EntryView; wide?: boolean }) {
   const { t } = useTranslation()
   const named = { name: entry.Description }
   if (view.button === 'none') return null
@@ -156,11 +99,7 @@ export function EntryButton({
 }
 
 /** The star. */
-export function FavouriteButton({
-  entry,
-  isFavourite,
-  onFavourite,
-}: Pick<EntryProps, 'entry' | 'isFavourite' | 'onFavourite'>) {
+export function FavouriteButton({ entry, isFavourite, onFavourite }: FavouriteProps) {
   const { t } = useTranslation()
   const name = entry.Description
   return (

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { statusNumbers } from '#machines/grant-status.ts'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { entryLink, entryView, hasPastEnd } from './entry-view.ts'
+import { entryLink, entryView, hasPastEnd, lastTurn } from './entry-view.ts'
 import { anEntry } from './testing/an-entry.ts'
 
 const now = Date.parse('2026-11-21T12:00:00Z')
@@ -14,8 +15,7 @@ describe('an entry at a moment', () => {
     expect(view({ Status: 0, ExpiredAfter: at(2 * hour) })).toMatchObject({
       door: 'open',
       button: 'revoke',
-      leftMs: 2 * hour,
-      endsSoon: false,
+      endsAt: now + 2 * hour,
       tone: 'ok',
     })
   })
@@ -28,12 +28,12 @@ describe('an entry at a moment', () => {
     expect(view({ Status: 8, ExpiredAfter: at(hour) })).toMatchObject({
       door: 'ajar',
       button: 'revoke',
-      leftMs: null,
+      endsAt: null,
     })
     expect(view({ Status: 6, ExpiredAfter: at(hour) })).toMatchObject({
       door: 'ajar',
       button: 'revoke',
-      leftMs: hour,
+      endsAt: now + hour,
     })
   })
   it('has no button on an error, while greyed, or when it opens by itself', () => {
@@ -47,15 +47,33 @@ describe('an entry at a moment', () => {
     ])
       expect(view(facts).button, JSON.stringify(facts)).toBe('none')
   })
-  it('is greyed when restricted or when its agent is away', () => {
-    expect(view({ Status: 3 }).isRestricted).toBe(true)
-    expect(view({ Status: 4, DisableForUser: true }).isRestricted).toBe(true)
-    expect(view({ Status: 4 }).isRestricted).toBe(false)
+  it.each([
+    [{ Status: 3 }, 'agentOffline'],
+    [{ Status: 3, DisableForUser: true, RestrictedBy: 'denyList' }, 'agentOffline'],
+    [{ DisableForUser: true, RestrictedBy: 'internalOnly' }, 'internalOnly'],
+    [{ DisableForUser: true, RestrictedBy: 'externalOnly' }, 'externalOnly'],
+    [{ DisableForUser: true, RestrictedBy: 'allowList' }, 'allowList'],
+    [{ DisableForUser: true, RestrictedBy: 'denyList' }, 'denyList'],
+    [{ DisableForUser: true }, 'unexplained'],
+    [{ Status: 4 }, null],
+    [{ Status: 4, RestrictedBy: 'denyList' }, null],
+  ] as const)('is greyed with its reason: %o is %s', (facts, restriction) => {
+    expect(view(facts).restriction).toBe(restriction)
   })
-  it('says how long ago it was verified, never in the future, and only while open', () => {
-    expect(view({ Status: 0, ExpiredAfter: at(hour), VerifiedAt: at(-400) }).verifiedMsAgo).toBe(400)
-    expect(view({ Status: 0, ExpiredAfter: at(hour), VerifiedAt: at(50) }).verifiedMsAgo).toBe(0)
-    expect(view({ Status: 9, VerifiedAt: at(-400) }).verifiedMsAgo).toBeNull()
+  it('tells when it was verified only while open', () => {
+    const VerifiedAt = at(-400)
+    expect(view({ Status: 0, ExpiredAfter: at(hour), VerifiedAt }).verifiedAt).toBe(now - 400)
+    expect(view({ Status: 9, VerifiedAt }).verifiedAt).toBeNull()
+  })
+  it('is the same between two turns of the clock', () => {
+    for (const Status of statusNumbers)
+      for (const DisableForUser of [false, true])
+        for (const end of [null, -hour, -1, 0, 1, 899_999, 900_000, 900_001, hour]) {
+          const entry = anEntry({ Status, DisableForUser, ExpiredAfter: end === null ? null : at(end) })
+          const turn = lastTurn(entry, now)
+          expect(turn).toBeLessThanOrEqual(now)
+          expect(entryView(entry, turn), `${Status} ${end}`).toEqual(entryView(entry, now))
+        }
   })
 })
 

@@ -1,34 +1,38 @@
-import { buttonFor, expiresSoon, isStatusNumber, statuses } from '#machines/grant-status.ts'
-import type { AclStatus } from '#server/status/status.schema.ts'
+import { entryAddress } from '#machines/entry-address.ts'
+import {
+  buttonFor,
+  expiresSoon,
+  expiresSoonMs,
+  isStatusNumber,
+  type StatusLabel,
+  statuses,
+} from '#machines/grant-status.ts'
+import type { AclStatus, Restriction } from '#server/status/status.schema.ts'
 
 /** How an entry's door stands. */
 export type Door = 'open' | 'ajar' | 'closed'
 
-/** All that a card or a row shows of an entry at a moment of the server's time. */
+/** All that a card or a row shows of an entry at a moment, but for the texts that run with the clock. */
 export type EntryView = {
   button: 'grant' | 'revoke' | 'pending' | 'none'
   door: Door
-  /** Agent away before anything opened, or not from here: greyed. */
-  isRestricted: boolean
-  /** Milliseconds of access left; null while nothing is open. */
-  leftMs: number | null
-  /** Less than 15 minutes left. */
-  endsSoon: boolean
+  /** Why it is greyed: what the address doesn't meet, an agent that is away, or no reason given; null when it isn't. */
+  restriction: Restriction | 'agentOffline' | 'unexplained' | null
+  /** When access ends, by the server's clock in milliseconds; null while nothing is open. */
+  endsAt: number | null
   /** Key below `status.`, for the badge of an entry without time left. */
-  label: (typeof statuses)[keyof typeof statuses]['label']
+  label: StatusLabel
   tone: 'neutral' | 'ok' | 'warn' | 'danger' | 'accent'
-  /** Milliseconds since the enforcement point was seen to agree; null when it wasn't, or nothing is open. */
-  verifiedMsAgo: number | null
+  /** When the enforcement point was last seen to agree; null when it wasn't, or nothing is open. */
+  verifiedAt: number | null
 }
 
 /** Reads an entry as a user sees it. Portal §4, specification README "Buttons". */
 export function entryView(entry: AclStatus, now: number): EntryView {
   const status = isStatusNumber(entry.Status) ? entry.Status : 4
   const { group, label } = statuses[status]
-  const expiresAt = entry.ExpiredAfter === null ? null : Date.parse(entry.ExpiredAfter)
+  const expiresAt = endOf(entry)
   const isOpen = (group === 'grantIssued' || group === 'published') && status !== 8
-  const leftMs = isOpen && expiresAt !== null ? expiresAt - now : null
-  const endsSoon = expiresSoon(expiresAt, now)
   return {
     button: buttonFor({
       clickToGrant: entry.ClickToGrant,
@@ -38,27 +42,40 @@ export function entryView(entry: AclStatus, now: number): EntryView {
       now,
     }),
     door: isOpen && status !== 6 ? 'open' : status === 2 || status === 6 || status === 8 ? 'ajar' : 'closed',
-    isRestricted: entry.DisableForUser || group === 'agentOffline',
-    leftMs,
-    endsSoon,
+    restriction:
+      group === 'agentOffline'
+        ? 'agentOffline'
+        : entry.DisableForUser
+          ? (entry.RestrictedBy ?? 'unexplained')
+          : null,
+    endsAt: isOpen ? expiresAt : null,
     label,
-    tone: isOpen && endsSoon ? 'warn' : toneOf(status),
-    verifiedMsAgo:
-      isOpen && entry.VerifiedAt !== null ? Math.max(0, now - Date.parse(entry.VerifiedAt)) : null,
+    tone: isOpen && expiresSoon(expiresAt, now) ? 'warn' : toneOf(status),
+    verifiedAt: isOpen && entry.VerifiedAt !== null ? Date.parse(entry.VerifiedAt) : null,
   }
 }
 
-/** The entry's address with its one-time token; undefined when it isn't a web address. */
-export function entryLink(entry: AclStatus): string | undefined {
-  if (!/^https?:\/\//i.test(entry.URL) || !URL.canParse(entry.URL)) return undefined
-  const url = new URL(entry.URL)
-  if (entry.Config.UriToken) url.searchParams.set('knoc_token', entry.Config.UriToken)
-  return url.toString()
+/**
+ * The last moment before `now` at which the entry's view changed by the clock alone: its end comes near, or is
+ * there. Between two such moments the view is the same, so that a ticking clock need not draw it anew.
+ */
+export function lastTurn(entry: AclStatus, now: number): number {
+  const expiresAt = endOf(entry)
+  if (expiresAt === null) return 0
+  const turns = [expiresAt, expiresAt - expiresSoonMs + 1]
+  return turns.find((turn) => turn <= now) ?? 0
 }
+
+/** The entry's address with its one-time token; undefined when it isn't a web address. */
+export const entryLink = (entry: AclStatus): string | undefined =>
+  entryAddress(entry.URL, entry.Config.UriToken)
 
 /** Whether an end lies behind `now`: the status is to be read anew. */
 export const hasPastEnd = (entries: readonly AclStatus[], now: number): boolean =>
   entries.some(({ ExpiredAfter }) => ExpiredAfter !== null && Date.parse(ExpiredAfter) <= now)
+
+const endOf = ({ ExpiredAfter }: AclStatus): number | null =>
+  ExpiredAfter === null ? null : Date.parse(ExpiredAfter)
 
 const toneOf = (status: number): EntryView['tone'] => {
   if (status === 0 || status === 5) return 'ok'

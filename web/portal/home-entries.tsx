@@ -1,66 +1,37 @@
 import { LayoutGrid, List } from 'lucide-react'
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
+import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { AclStatus } from '#server/status/status.schema.ts'
+import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { IconButton } from '../components/icon-button.tsx'
 import { SearchField } from '../components/search-field.tsx'
-import { useNow } from '../components/use-now.ts'
+import { EntryPolls, useEntryActs } from './entry-acts.tsx'
 import { EntryCard } from './entry-card.tsx'
-import { EntryList } from './entry-list.tsx'
-import { entryView } from './entry-view.ts'
-import {
-  countUse,
-  type Section,
-  searchAbove,
-  searchEntries,
-  sectionsOf,
-  toIds,
-  toUseCounts,
-  visibleEntries,
-} from './sections.ts'
-import { useGrants } from './use-grants.ts'
+import { EntryList, EntryListSection, EntryRow } from './entry-list.tsx'
+import type { EntryProps, FavouriteProps } from './entry-parts.tsx'
+import { type Section, searchAbove, searchSections, sectionsOf, toIds, visibleEntries } from './sections.ts'
 import { useKept } from './use-kept.ts'
-import type { UserSession } from './user-session.ts'
-
-const GrantPoll = lazy(async () => ({ default: (await import('./grant-poll.tsx')).GrantPoll }))
 
 const toView = (stored: unknown): 'card' | 'list' => (stored === 'list' ? 'list' : 'card')
 
-/** The entries in their sections, as cards or as a list, with search above 10. */
-export function HomeEntries({ session: { status, offsetMs } }: { session: UserSession }) {
+/** The entries in their sections, as cards or as a list, with search above 10. Portal §2 "New dashboard". */
+export const HomeEntries = memo(function HomeEntries({ status }: { status: UserStatus }) {
   const { t, i18n } = useTranslation()
   const [view, setView] = useKept('view', toView)
   const [favourites, setFavourites] = useKept('favouriteAclIds', toIds)
-  const [uses, setUses] = useKept('topAclIds', toUseCounts)
   const [search, setSearch] = useState('')
-  /** How the last click ended, for screen readers. */
-  const [news, setNews] = useState('')
-  const { busy, failures, polls, grantEntry, revokeEntry, endPoll } = useGrants()
-  const now = useNow(1_000) + offsetMs
+  const acts = useEntryActs(status)
 
   const entries = useMemo(() => visibleEntries(status.ACLs), [status.ACLs])
-  const hasSearch = entries.length > searchAbove
-  const found = useMemo(
-    () => (hasSearch ? searchEntries(entries, search) : entries),
-    [entries, search, hasSearch],
-  )
   const favouriteIds = useMemo(() => new Set(favourites), [favourites])
   const sections = useMemo(
-    () => sectionsOf(found, { favourites: favouriteIds, uses, locale: i18n.language }),
-    [found, favouriteIds, uses, i18n.language],
+    () => sectionsOf(entries, { favourites: favouriteIds, uses: acts.uses, locale: i18n.language }),
+    [entries, favouriteIds, acts.uses, i18n.language],
   )
-  const onOpen = useCallback(
-    ({ ACLID }: AclStatus) => setUses((before) => countUse(before, ACLID)),
-    [setUses],
-  )
-  const onGrant = useCallback(
-    (entry: AclStatus) => {
-      onOpen(entry)
-      grantEntry(entry)
-    },
-    [onOpen, grantEntry],
-  )
+  const hasSearch = entries.length > searchAbove
+  // What is typed shows at once; what is found may come a moment later.
+  const wanted = useDeferredValue(hasSearch ? search.trim() : '')
+  const found = useMemo(() => searchSections(sections, wanted), [sections, wanted])
   const onFavourite = useCallback(
     ({ ACLID }: AclStatus) =>
       setFavourites((before) =>
@@ -68,91 +39,72 @@ export function HomeEntries({ session: { status, offsetMs } }: { session: UserSe
       ),
     [setFavourites],
   )
-  const onSettled = useCallback(
-    (aclId: string, status: number | null) => {
-      endPoll(aclId)
-      const outcome = outcomeOf(status)
-      const name = entries.find((entry) => entry.ACLID === aclId)?.Description ?? ''
-      setNews(outcome ? t(`entry.${outcome}`, { name }) : '')
-    },
-    [endPoll, entries, t],
-  )
-  const toProps = (entry: AclStatus) => ({
-    entry,
-    now,
-    view: entryView(entry, now),
-    isBusy: busy.has(entry.ACLID),
-    failure: failures.get(entry.ACLID),
+  const propsOf = (entry: AclStatus): EntryProps & FavouriteProps => ({
+    ...acts.propsOf(entry),
     isFavourite: favouriteIds.has(entry.ACLID),
-    isBlocked: !status.Licensed || !status.UserLicensed || status.UntrustedProxy !== null,
-    onGrant,
-    onRevoke: revokeEntry,
     onFavourite,
-    onOpen,
   })
 
   if (entries.length === 0) return <EmptyState title={t('home.empty')} text={t('home.emptyText')} />
   return (
     <>
-      <div className="flex items-center justify-between gap-3">
-        <h2 className="text-xl font-bold tracking-tight text-ink">{t('home.title')}</h2>
-        <div className="flex items-center gap-1">
-          {hasSearch ? (
-            <SearchField
-              label={t('home.search')}
-              value={search}
-              onChange={setSearch}
-              className="max-sm:hidden sm:w-64"
-            />
-          ) : null}
-          <IconButton
-            icon={view === 'card' ? List : LayoutGrid}
-            label={t(view === 'card' ? 'home.view.list' : 'home.view.cards')}
-            onClick={() => setView((before) => (before === 'card' ? 'list' : 'card'))}
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-3">
+        <h2 className="flex-1 text-xl font-bold tracking-tight text-ink">{t('home.title')}</h2>
+        {hasSearch ? (
+          <SearchField
+            label={t('home.search')}
+            value={search}
+            onChange={setSearch}
+            className="max-sm:order-last max-sm:w-full sm:w-72"
           />
-        </div>
+        ) : null}
+        <IconButton
+          icon={view === 'card' ? List : LayoutGrid}
+          label={t(view === 'card' ? 'home.view.list' : 'home.view.cards')}
+          onClick={() => setView((before) => (before === 'card' ? 'list' : 'card'))}
+        />
       </div>
-      {hasSearch ? (
-        <SearchField label={t('home.search')} value={search} onChange={setSearch} className="sm:hidden" />
-      ) : null}
-      <output className="sr-only">{news}</output>
       <output className="sr-only">
-        {search.trim() === '' ? '' : t('home.searchResult', { count: found.length })}
+        {wanted === '' ? '' : t('home.searchResult', { count: countOf(found) })}
       </output>
-      {found.length === 0 ? <EmptyState title={t('home.noMatches', { search: search.trim() })} /> : null}
-      {sections.map((section, index) => (
-        <section key={`${section.kind} ${section.name}`} className="flex flex-col gap-3">
-          <h3 className="text-sm font-semibold text-muted">
-            <SectionTitle section={section} />
-          </h3>
-          {view === 'list' ? (
-            <EntryList
-              isHeadHidden={index > 0}
-              label={section.name || t('home.title')}
-              entries={section.entries.map(toProps)}
-            />
-          ) : (
-            <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,18.5rem),1fr))] gap-4">
-              {section.entries.map((entry) => (
-                <EntryCard key={entry.ACLID} {...toProps(entry)} />
-              ))}
-            </div>
-          )}
-        </section>
-      ))}
-      <Suspense>
-        {[...polls].map(([aclId, count]) => (
-          <GrantPoll key={`${aclId} ${count}`} aclId={aclId} onSettled={onSettled} />
-        ))}
-      </Suspense>
+      {found.length === 0 ? <EmptyState title={t('home.noMatches', { search: wanted })} /> : null}
+      {view === 'card' ? <Cards sections={found} propsOf={propsOf} /> : null}
+      {view === 'list' && found.length > 0 ? <Rows sections={found} propsOf={propsOf} /> : null}
+      <EntryPolls acts={acts} entries={entries} />
     </>
   )
+})
+
+type Props = { sections: readonly Section[]; propsOf: (entry: AclStatus) => EntryProps & FavouriteProps }
+
+function Cards({ sections, propsOf }: Props) {
+  return sections.map((section) => (
+    <section key={`${section.kind} ${section.name}`} className="flex flex-col gap-3">
+      <h3 className="text-sm font-semibold text-muted">
+        <SectionTitle section={section} />
+      </h3>
+      <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,18.5rem),1fr))] gap-4">
+        {section.entries.map((entry) => (
+          <EntryCard key={entry.ACLID} {...propsOf(entry)} />
+        ))}
+      </div>
+    </section>
+  ))
 }
 
-const outcomeOf = (status: number | null): 'granted' | 'revoked' | 'failed' | null => {
-  if (status === 0 || status === 5 || status === 6) return 'granted'
-  if (status === 4 || status === 9) return 'revoked'
-  return status === 1 || status === 10 ? 'failed' : null
+function Rows({ sections, propsOf }: Props) {
+  const { t } = useTranslation()
+  return (
+    <EntryList label={t('home.title')}>
+      {sections.map((section) => (
+        <EntryListSection key={`${section.kind} ${section.name}`} title={<SectionTitle section={section} />}>
+          {section.entries.map((entry) => (
+            <EntryRow key={entry.ACLID} {...propsOf(entry)} />
+          ))}
+        </EntryListSection>
+      ))}
+    </EntryList>
+  )
 }
 
 function SectionTitle({ section }: { section: Section }) {
@@ -161,3 +113,6 @@ function SectionTitle({ section }: { section: Section }) {
   if (section.kind === 'top') return t('home.top')
   return section.kind === 'other' ? t('home.other') : section.name
 }
+
+const countOf = (sections: readonly Section[]): number =>
+  sections.reduce((sum, { entries }) => sum + entries.length, 0)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { countUse, searchEntries, sectionsOf, toIds, toUseCounts, visibleEntries } from './sections.ts'
+import { countUse, searchSections, sectionsOf, toIds, toUseCounts, visibleEntries } from './sections.ts'
 import { anEntry as entryWith } from './testing/an-entry.ts'
 
 const anEntry = (name: string, facts: Partial<AclStatus> = {}): AclStatus =>
@@ -30,18 +30,6 @@ describe('what a user sees', () => {
         ]),
       ),
     ).toEqual(['older'])
-  })
-
-  it('finds by Description, URL and Icon, whatever the case', () => {
-    const entries = [
-      anEntry('a', { Description: 'Payroll' }),
-      anEntry('b', { URL: 'https://pay.example' }),
-      anEntry('c', { Icon: 'credit-card' }),
-    ]
-    expect(names(searchEntries(entries, ' PAY '))).toEqual(['a', 'b'])
-    expect(names(searchEntries(entries, 'Credit'))).toEqual(['c'])
-    expect(searchEntries(entries, '  ')).toHaveLength(3)
-    expect(searchEntries(entries, 'nothing')).toEqual([])
   })
 })
 
@@ -81,6 +69,31 @@ describe('sections', () => {
       sectionsOf(entries.slice(0, count), { ...plain, uses }).find(({ kind }) => kind === 'top')
     expect(names(top(21)?.entries ?? [])).toEqual(['e4', 'e8', 'e6', 'e7', 'e3'])
     expect(top(20)).toBeUndefined()
+  })
+
+  it('a search leaves what matches by Description, URL or Icon, whatever the case', () => {
+    const entries = [
+      anEntry('a', { Description: 'Payroll' }),
+      anEntry('b', { URL: 'https://pay.example', Category: 'Zoo' }),
+      anEntry('c', { Icon: 'credit-card' }),
+    ]
+    const search = (text: string) =>
+      searchSections(sectionsOf(entries, plain), text).map((section) => names(section.entries))
+    expect(search(' PAY ')).toEqual([['b'], ['a']])
+    expect(search('Credit')).toEqual([['c']])
+    expect(search('  ')).toHaveLength(2)
+    expect(search('nothing')).toEqual([])
+  })
+
+  it('a search finds each entry once: the most used are in their category as well', () => {
+    const entries = Array.from({ length: 21 }, (_, index) => anEntry(`e${index}`))
+    const sections = sectionsOf(entries, { ...plain, favourites: new Set(['e2']), uses: { e1: 1, e2: 2 } })
+    expect(sections.map(({ kind }) => kind)).toEqual(['favourites', 'top', 'other'])
+    expect(searchSections(sections, 'e2').map(({ kind, entries }) => [kind, names(entries)])).toEqual([
+      ['favourites', ['e2']],
+      ['other', ['e20']],
+    ])
+    expect(searchSections(sections, 'e1').map(({ kind }) => kind)).toEqual(['other'])
   })
 
   it('are none without entries', () => {

@@ -31,15 +31,6 @@ export function visibleEntries(acls: readonly AclStatus[]): AclStatus[] {
   return [...shown.values()]
 }
 
-/** Entries whose Description, URL or Icon contain the text, whatever the case. */
-export function searchEntries(entries: readonly AclStatus[], search: string): AclStatus[] {
-  const wanted = search.trim().toLocaleLowerCase()
-  if (wanted === '') return [...entries]
-  return entries.filter(({ Description, URL, Icon }) =>
-    [Description, URL, Icon].some((text) => text.toLocaleLowerCase().includes(wanted)),
-  )
-}
-
 /**
  * The sections in their order: favourites, the most used (above 20 entries), then the categories by name with the
  * default one last. A favourite stands among the favourites only; the most used stand in their category as well.
@@ -61,6 +52,21 @@ export function sectionsOf(
     ...categoriesOf(rest, collator).map((section) => ({ ...section, entries: section.entries.sort(byName) })),
   ]
   return sections.filter((section) => section.entries.length > 0)
+}
+
+/**
+ * What a search leaves of the sections: entries whose Description, URL or Icon contain the text, whatever the case.
+ * The most used, which stand in their categories as well, are left out, so that each is found once.
+ */
+export function searchSections(sections: readonly Section[], search: string): Section[] {
+  const wanted = search.trim().toLowerCase()
+  if (wanted === '') return [...sections]
+  const matches = ({ Description, URL, Icon }: AclStatus) =>
+    [Description, URL, Icon].some((text) => text.toLowerCase().includes(wanted))
+  return sections
+    .filter(({ kind }) => kind !== 'top')
+    .map((section) => ({ ...section, entries: section.entries.filter(matches) }))
+    .filter(({ entries }) => entries.length > 0)
 }
 
 /** ACLID → how often it was opened or granted in this browser. */
