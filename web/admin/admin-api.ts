@@ -15,7 +15,7 @@ import type {
   AuthSettingsChange,
   GeneratedKeyPair,
 } from '#server/settings/auth-setting-wire.schema.ts'
-import type { ConfigChange, Settings } from '#server/settings/setting.schema.ts'
+import type { ConfigChange, CustomizeChange, SettingsAnswer } from '#server/settings/setting.schema.ts'
 import type { AdminStatus, HalfAdminStatus } from '#server/status/status.schema.ts'
 import type {
   UserAclRow,
@@ -133,9 +133,11 @@ export const endAdminSession = (id: string) => request<null>('DELETE', `/api/adm
 export const endAllAdminSessions = () => request<null>('DELETE', '/api/admin/adminsessions')
 
 export const fetchSettings = ({ signal }: Reading = {}) =>
-  fetchVersioned<Settings>('/api/admin/settings', signal)
+  fetchVersioned<SettingsAnswer>('/api/admin/settings', signal)
 export const saveConfig = ({ body, etag }: { body: ConfigChange; etag: string | null }) =>
   request<null>('POST', '/api/admin/settings/config', { body, ...ifMatch(etag) })
+export const customize = ({ body, etag }: { body: CustomizeChange; etag: string | null }) =>
+  request<null>('POST', '/api/admin/settings/customize', { body, ...ifMatch(etag) })
 export const fetchAuthSettings = ({ signal }: Reading = {}) =>
   fetchVersioned<AuthSettingsAnswer>('/api/admin/settings/authentication', signal)
 export const saveAuthSettings = ({ body, etag }: { body: AuthSettingsChange; etag: string | null }) =>

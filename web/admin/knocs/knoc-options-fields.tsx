@@ -9,11 +9,12 @@ import { useErrorText } from '../../i18n/use-error-text.ts'
 import { AddressFields } from './address-fields.tsx'
 import { type OptionsForm, type OptionsValues, silentSeconds } from './knoc-options-form.ts'
 import { RestrictionFields } from './restriction-fields.tsx'
+import { useIsDiscovering } from './use-is-discovering.ts'
 
 /** react-hook-form's handle of the options form. */
 export type OptionsFormApi = UseFormReturn<OptionsValues, unknown, OptionsForm>
 
-type SwitchName = 'ClickToGrant' | 'HideFromUsers' | 'AutoBrowseUsers'
+type SwitchName = 'ClickToGrant' | 'CGNATOpen' | 'HideFromUsers' | 'AutoBrowseUsers'
 
 /** How a knoc is granted, to which addresses, from where, and what closing does. Console §3. */
 export function KnocOptionsFields({ form }: { form: OptionsFormApi }) {
@@ -33,6 +34,7 @@ export function KnocOptionsFields({ form }: { form: OptionsFormApi }) {
             {...form.register('GrantMinutes')}
           />
           <AddressFields form={form} />
+          <CgnatSwitch form={form} />
         </Section>
         <Section title="admin.options.portal">
           <OptionSwitch form={form} name="HideFromUsers" />
@@ -59,6 +61,13 @@ function Section({ title, children }: { title: TextKey; children: React.ReactNod
       {children}
     </Card>
   )
+}
+
+/** Only while addresses are discovered, and only where the user's own are opened. Console §5. */
+function CgnatSwitch({ form }: { form: OptionsFormApi }) {
+  const isDiscovering = useIsDiscovering()
+  const grantType = useWatch({ control: form.control, name: 'GrantType' })
+  return isDiscovering && grantType === 'userIp' ? <OptionSwitch form={form} name="CGNATOpen" /> : null
 }
 
 function OptionSwitch({ form, name }: { form: OptionsFormApi; name: SwitchName }) {

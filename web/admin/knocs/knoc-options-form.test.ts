@@ -16,6 +16,7 @@ describe('options of a knoc', () => {
       MaximumGrantDuration: 28_800,
       IpExclusions: { RestrictionType: 'none', RfcType: 'allow', Ranges: [] },
       GrantType: { Type: 'userIp', Ips: [] },
+      CGNATOpen: false,
       HideFromUsers: false,
       AutoBrowseUsers: false,
       CutConnections: true,

@@ -33,6 +33,7 @@ export const optionsFormSchema = z
     CustomRanges: z.array(range),
     GrantType: z.enum(['userIp', 'specifiedIps']),
     Ips: z.array(z.object({ Ip: z.string().trim() })),
+    CGNATOpen: z.boolean(),
     HideFromUsers: z.boolean(),
     AutoBrowseUsers: z.boolean(),
     CutConnections: z.boolean(),
@@ -65,6 +66,7 @@ export type AclOptions = Pick<
   | 'MaximumGrantDuration'
   | 'IpExclusions'
   | 'GrantType'
+  | 'CGNATOpen'
   | 'HideFromUsers'
   | 'AutoBrowseUsers'
   | 'CutConnections'
@@ -77,6 +79,7 @@ export const toAclOptions = (form: OptionsForm): AclOptions => ({
   MaximumGrantDuration: form.GrantMinutes * 60,
   IpExclusions: aclFieldsSchema.shape.IpExclusions.parse(toIpExclusions(form)),
   GrantType: aclFieldsSchema.shape.GrantType.parse(toGrantType(form)),
+  CGNATOpen: form.CGNATOpen,
   HideFromUsers: form.HideFromUsers,
   AutoBrowseUsers: form.AutoBrowseUsers,
   CutConnections: form.CutConnections,
@@ -93,6 +96,7 @@ export const toOptionsValues = (acl?: AclOptions): OptionsValues => ({
   CustomRanges: acl && isCustom(acl) ? acl.IpExclusions.Ranges : [],
   GrantType: acl?.GrantType.Type ?? 'userIp',
   Ips: acl?.GrantType.Ips ?? [],
+  CGNATOpen: acl?.CGNATOpen ?? false,
   HideFromUsers: acl?.HideFromUsers ?? false,
   AutoBrowseUsers: acl?.AutoBrowseUsers ?? false,
   CutConnections: acl?.CutConnections ?? true,

@@ -1,24 +1,14 @@
-import { zodResolver } from '@hookform/resolvers/zod'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useForm } from 'react-hook-form'
+import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { z } from 'zod'
-import {
-  type ConfigChange,
-  configChangeSchema,
-  kioskMinutes,
-  type Settings,
-} from '#server/settings/setting.schema.ts'
+import { configChangeSchema, kioskMinutes, type SettingsAnswer } from '#server/settings/setting.schema.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { useErrorText } from '../../i18n/use-error-text.ts'
-import { useDirtyForm } from '../../shell/dirty-forms.ts'
 import { saveConfig, type Versioned } from '../admin-api.ts'
 import { asRead, queries } from '../admin-queries.ts'
-import { ChangedMeanwhile } from '../components/changed-meanwhile.tsx'
-import { useRefusal } from '../people/use-refusal.ts'
-import { useAdminAction } from '../use-admin-action.ts'
-import { SaveBar } from './save-bar.tsx'
+import { SettingsForm } from './settings-form.tsx'
 import { SettingsSection } from './settings-section.tsx'
+import { useSettingsForm } from './use-settings-form.ts'
 
 /** How long a session on a public computer lasts. Console §2 "Settings". */
 export function KioskSection() {
@@ -31,17 +21,17 @@ export function KioskSection() {
   )
 }
 
-const toValues = ({ data }: Versioned<Settings>) => ({
-  KioskSessionDuration: String(data.KioskSessionDuration),
+const toValues = ({ KioskSessionDuration }: SettingsAnswer) => ({
+  KioskSessionDuration: String(KioskSessionDuration),
 })
 
 /** Typed as a text; what isn't a number is told as the wire's own rule tells it. */
-const formSchema = z.object({
+const schema = z.object({
   KioskSessionDuration: z
     .string()
     .trim()
     .transform((text) => (/^\d+$/.test(text) ? Number(text) : -1))
-    .pipe(configChangeSchema.shape.KioskSessionDuration),
+    .pipe(configChangeSchema.shape.KioskSessionDuration.unwrap()),
 })
 
 const places = {
@@ -49,41 +39,20 @@ const places = {
   codes: { 'err.kioskSessionDurationInvalid': 'KioskSessionDuration' },
 } as const
 
-function KioskForm({ settings }: { settings: Versioned<Settings> }) {
+function KioskForm({ settings }: { settings: Versioned<SettingsAnswer> }) {
   const { t } = useTranslation()
   const errors = useErrorText()
-  const client = useQueryClient()
-  const form = useForm<{ KioskSessionDuration: string }, unknown, ConfigChange>({
-    resolver: zodResolver(formSchema),
-    defaultValues: toValues(settings),
-  })
-  const { errors: faults, isDirty } = form.formState
-  useDirtyForm(isDirty)
-  const { refuse, isOutdated, forget } = useRefusal(form, places)
-  const reload = async () => {
-    form.reset(toValues(await client.fetchQuery({ ...queries.settings, staleTime: 0 })))
-    forget()
-  }
-  const save = useAdminAction({
-    run: saveConfig,
-    stale: [],
-    done: 'admin.settings.updated',
-    onDone: () => void reload().catch(refuse),
-    onFailed: refuse,
-  })
-  const submit = form.handleSubmit((body) => save.mutate({ body, etag: settings.etag }))
+  const { form, ...state } = useSettingsForm({ settings, toValues, schema, run: saveConfig, places })
   return (
-    <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-5">
-      {isOutdated ? <ChangedMeanwhile onReload={() => void reload().catch(refuse)} /> : null}
+    <SettingsForm label={t('admin.kiosk.title')} state={state}>
       <TextField
         label={t('admin.kiosk.duration')}
         description={t('admin.kiosk.durationText', kioskMinutes)}
         inputMode="numeric"
-        error={errors.ofField(faults.KioskSessionDuration?.message)}
+        error={errors.ofField(form.formState.errors.KioskSessionDuration?.message)}
         {...form.register('KioskSessionDuration')}
         className="max-w-sm"
       />
-      <SaveBar isDirty={isDirty} isSaving={save.isPending} onCancel={() => form.reset()} />
-    </form>
+    </SettingsForm>
   )
 }

@@ -1,39 +1,57 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { hasDirtyForm } from '../../shell/dirty-forms.ts'
 
-/**
- * Asks before a link, a reload or a closed tab takes away what was typed on this page. 'Back' isn't asked about: a
- * page can't hold it.
- */
+/** Where somebody wanted to go: by a link, or back (or on) through the history, where that entry is the one before. */
+type Way = { link: string } | 'history'
+
+/** Asks before a link, Back, a reload or a closed tab takes away what was typed on this page. */
 export function UnsavedGuard() {
   const { t } = useTranslation()
   const [, navigate] = useLocation()
-  const [target, setTarget] = useState<string>()
+  const [way, setWay] = useState<Way>()
+  const isLeaving = useRef(false)
   useEffect(() => {
+    const { pathname, href } = window.location
     const onClick = (event: MouseEvent) => {
-      const href = hasDirtyForm() ? internalLink(event) : undefined
-      if (href === undefined) return
+      const link = hasDirtyForm() ? internalLink(event) : undefined
+      if (link === undefined) return
       event.preventDefault()
       event.stopPropagation()
-      setTarget(href)
+      setWay({ link })
+    }
+    const onPopState = (event: PopStateEvent) => {
+      if (isLeaving.current || window.location.pathname === pathname || !hasDirtyForm()) return
+      // The history has moved, the page hasn't: the router doesn't hear of it, and this page stands again behind the
+      // other, as it did.
+      event.stopImmediatePropagation()
+      window.history.pushState(null, '', href)
+      setWay('history')
     }
     const onUnload = (event: BeforeUnloadEvent) => hasDirtyForm() && event.preventDefault()
-    // Before the router sees the click.
+    // Before the router sees the click, or the step.
     document.addEventListener('click', onClick, { capture: true })
+    window.addEventListener('popstate', onPopState, { capture: true })
     window.addEventListener('beforeunload', onUnload)
     return () => {
       document.removeEventListener('click', onClick, { capture: true })
+      window.removeEventListener('popstate', onPopState, { capture: true })
       window.removeEventListener('beforeunload', onUnload)
     }
   }, [])
+  const leave = () => {
+    if (way === undefined) return
+    if (way !== 'history') return navigate(way.link)
+    isLeaving.current = true
+    window.history.back()
+  }
   return (
     <ConfirmDialog
-      open={target !== undefined}
-      onClose={() => setTarget(undefined)}
-      onConfirm={() => target !== undefined && navigate(target)}
+      open={way !== undefined}
+      onClose={() => setWay(undefined)}
+      onConfirm={leave}
       title={t('admin.unsaved.title')}
       text={t('admin.unsaved.text')}
       confirmLabel={t('admin.unsaved.leave')}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { Banner } from '../../components/banner.tsx'
 import { LinkButton } from '../../components/button.tsx'
 import type { Tone } from '../../components/tone.ts'
@@ -12,7 +12,12 @@ import { readDismissedBanners, writeDismissedBanners } from '../admin-session.ts
 import { type Banner as BannerFact, type BannerPlace, findBanner } from './banners.ts'
 
 const tones: Record<BannerFact['tone'], Tone> = { danger: 'danger', warning: 'warn', info: 'accent' }
-const places: Readonly<Record<string, BannerPlace>> = { '/admin/home': 'home', '/admin/users': 'users' }
+const places: Readonly<Record<string, BannerPlace>> = {
+  '/admin/home': 'home',
+  '/admin/groups': 'people',
+  '/admin/users': 'people',
+}
+const settings = '/admin/settings'
 
 /** Standing warnings of the server, and below them one banner at a time. Console §1. */
 export function AdminBanners() {
@@ -23,8 +28,8 @@ export function AdminBanners() {
   const [dismissed, setDismissed] = useState(readDismissedBanners)
   if (status === undefined) return null
   const banner = findBanner({ status, agents: agents ?? [] }, places[path] ?? 'other', dismissed)
-  const dismiss = (id: string) => {
-    const next = [...dismissed, id]
+  const dismiss = (which: string) => {
+    const next = [...dismissed, which]
     writeDismissedBanners(next)
     setDismissed(next)
   }
@@ -58,7 +63,7 @@ export function AdminBanners() {
         <Banner
           tone={tones[banner.tone]}
           title={text(`banner.${banner.text}.title`, banner.values)}
-          onDismiss={() => dismiss(banner.id)}
+          onDismiss={() => dismiss(banner.text)}
           action={
             banner.link ? (
               <LinkButton size="sm" href={banner.link.url} target="_blank" rel="noreferrer">
@@ -67,7 +72,12 @@ export function AdminBanners() {
             ) : null
           }
         >
-          {text(`banner.${banner.text}.body`, banner.values)}
+          {text(`banner.${banner.text}.body`, banner.values)}{' '}
+          {banner.isForSettings && path !== settings ? (
+            <Link href={settings} className="link">
+              {t('banner.link.settings')}
+            </Link>
+          ) : null}
         </Banner>
       ) : null}
     </div>

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation } from 'wouter'
 import { cx } from '../../components/class-names.ts'
-import { Logo } from '../../components/logo.tsx'
+import { BrandLogo } from '../../shell/brand-logo.tsx'
 import { isItemCurrent, sidebarItems } from './admin-sidebar-items.ts'
 
 /** The console's navigation; `onNavigate` closes the drawer it may stand in. */
@@ -19,9 +19,9 @@ export function AdminSidebar({
       <Link
         href="/admin/home"
         onClick={onNavigate}
-        className="flex w-fit items-center gap-2.5 rounded-lg px-2"
+        className="flex w-fit max-w-full items-center gap-2.5 rounded-lg px-2"
       >
-        <Logo className="h-7" label={t('admin.nav.logo')} />
+        <BrandLogo label={t('admin.nav.logo')} />
         <span className="rounded-md bg-accent-soft px-1.5 py-0.5 text-[0.6875rem] font-bold tracking-wide text-on-accent-soft uppercase">
           {t('admin.nav.console')}
         </span>

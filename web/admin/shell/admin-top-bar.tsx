@@ -13,8 +13,8 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { Button } from '../../components/button.tsx'
 import { IconButton } from '../../components/icon-button.tsx'
-import { Logo } from '../../components/logo.tsx'
 import { Menu } from '../../components/menu.tsx'
+import { BrandLogo } from '../../shell/brand-logo.tsx'
 import { ColourModeButton } from '../../shell/colour-mode-button.tsx'
 import { queries } from '../admin-queries.ts'
 import { adminRoutes } from '../admin-route-table.ts'
@@ -42,7 +42,9 @@ export function AdminTopBar({ onMenu }: { onMenu: () => void }) {
   return (
     <header className="sticky top-0 z-20 flex min-h-16 items-center gap-2 border-b border-line bg-page px-3 sm:px-6 lg:px-8">
       <IconButton icon={MenuIcon} label={t('admin.nav.open')} onClick={onMenu} className="lg:hidden" />
-      <Logo className="h-6 lg:hidden" label={t('admin.nav.logo')} />
+      <div className="flex min-w-0 lg:hidden">
+        <BrandLogo className="h-6" label={t('admin.nav.logo')} />
+      </div>
       <div className="ml-auto flex min-w-0 items-center gap-1">
         {isReminded ? (
           <Button size="sm" icon={ShieldAlert} onClick={enrol} className="text-warn! max-sm:hidden">

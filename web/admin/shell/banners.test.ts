@@ -28,6 +28,7 @@ const facts = (
   },
   agents,
 })
+const noLicence = { ...licensing, Licensed: false }
 const everything = facts(
   {
     Licensing: { ...licensing, Licensed: true, Expires: '2026-12-01T00:00:00Z' },
@@ -39,10 +40,10 @@ const everything = facts(
   [{ Version: '1.5.0' }],
 )
 
-/** Dismisses one banner after the other. */
+/** Dismisses one banner after the other: what is seen in turn. */
 const sequence = (of: BannerFacts, place: BannerPlace) => {
   const seen: string[] = []
-  for (let next = findBanner(of, place, seen); next; next = findBanner(of, place, seen)) seen.push(next.id)
+  for (let next = findBanner(of, place, seen); next; next = findBanner(of, place, seen)) seen.push(next.text)
   return seen
 }
 
@@ -51,24 +52,38 @@ describe('banners of the console', () => {
     expect(findBanner(facts(), 'home', [])).toBeUndefined()
   })
 
-  it('shows them one at a time, in each page’s order', () => {
-    expect(sequence(everything, 'home')).toEqual([
-      'expiresSoon',
+  it.each([
+    ['home', ['expiresSoon', 'agentIncompatible', 'userLimitBlocked', 'serverUpdate.high']],
+    ['people', ['agentIncompatible', 'userLimitBlocked', 'userLimitReached', 'serverUpdate.high']],
+    ['other', ['agentIncompatible', 'userLimitBlocked', 'serverUpdate.high']],
+  ] as const)('shows them one at a time, in the order of %s', (place, order) => {
+    expect(sequence(everything, place)).toEqual(order)
+    const unlicensed = { ...everything, status: { ...everything.status, Licensing: noLicence } }
+    expect(sequence(unlicensed, place)[0]).toBe('unlicensed')
+  })
+
+  it('shows another kind although one was dismissed, and the same one when it has become worse', () => {
+    const users = (UserCount: number) => facts({ UserCount }, [{ Version: '2.0.0' }])
+    expect(findBanner(users(120), 'other', [])?.text).toBe('userLimitOver')
+    const dismissed = ['userLimitOver']
+    expect(findBanner(users(120), 'other', dismissed)).toBeUndefined()
+    expect(findBanner(users(121), 'other', dismissed)).toBeUndefined()
+    expect(findBanner(users(140), 'other', dismissed)?.text).toBe('userLimitFar')
+    expect(findBanner(users(150), 'other', dismissed)?.text).toBe('userLimitBlocked')
+    expect(findBanner({ ...users(120), agents: [{ Version: '1.0.0' }] }, 'other', dismissed)?.text).toBe(
       'agentIncompatible',
-      'userLimitExceeded',
-      'serverUpdate',
-    ])
-    expect(sequence(everything, 'users')).toEqual([
-      'agentIncompatible',
-      'userLimitExceeded',
-      'userLimitReached',
-      'serverUpdate',
-    ])
-    expect(sequence(everything, 'other')).toEqual(['agentIncompatible', 'userLimitExceeded', 'serverUpdate'])
+    )
+  })
+
+  it('says of what a license key mends that it is done in Settings', () => {
+    const soon = { Licensing: { ...licensing, Expires: '2026-12-01T00:00:00Z' } }
+    expect(findBanner(facts(soon), 'home', [])?.isForSettings).toBe(true)
+    expect(findBanner(facts({ Licensing: noLicence }), 'home', [])?.isForSettings).toBe(true)
+    expect(findBanner(facts({ UserCount: 150 }), 'home', [])?.isForSettings).toBeUndefined()
   })
 
   it('puts the missing licence first, and links to a licence site only where there is one', () => {
-    const unlicensed = { Licensing: { ...licensing, Licensed: false } }
+    const unlicensed = { Licensing: noLicence }
     expect(findBanner(facts(unlicensed, [{ Version: '1.0.0' }]), 'other', [])).toMatchObject({
       id: 'unlicensed',
       link: { url: 'https://licence.example' },

@@ -39,30 +39,34 @@ export type Banner = {
   text: string
   tone: 'danger' | 'warning' | 'info'
   values: Record<string, string | number>
+  /** It is mended in Settings. */
+  isForSettings?: boolean
   /** Where to read or do more; `linkText` is a key below `banner.link.`. */
   link: { url: string; linkText: 'licence' | 'changelog' } | undefined
 }
 
-/** Which page's order holds. */
-export type BannerPlace = 'home' | 'users' | 'other'
+/** Which page's order holds; groups and users have one. */
+export type BannerPlace = 'home' | 'people' | 'other'
 
 /** Banners one at a time, in this order. Console §1, portal §2 "Admin alert banners". */
 export const bannerOrder: Record<BannerPlace, readonly Banner['id'][]> = {
   home: ['unlicensed', 'expiresSoon', 'agentIncompatible', 'userLimitExceeded', 'serverUpdate'],
-  users: ['unlicensed', 'agentIncompatible', 'userLimitExceeded', 'userLimitReached', 'serverUpdate'],
+  people: ['unlicensed', 'agentIncompatible', 'userLimitExceeded', 'userLimitReached', 'serverUpdate'],
   other: ['unlicensed', 'agentIncompatible', 'userLimitExceeded', 'serverUpdate'],
 }
 
-/** The first banner that holds here and wasn't dismissed in this page session. */
+/**
+ * The first banner that holds here and whose text wasn't dismissed in this page session: what becomes worse says so
+ * although its milder form was dismissed.
+ */
 export function findBanner(
   facts: BannerFacts,
   place: BannerPlace,
   dismissed: readonly string[],
 ): Banner | undefined {
   for (const id of bannerOrder[place]) {
-    if (dismissed.includes(id)) continue
     const banner = banners[id](facts)
-    if (banner) return banner
+    if (banner && !dismissed.includes(banner.text)) return banner
   }
   return undefined
 }
@@ -80,7 +84,14 @@ const banners: Record<Banner['id'], Find> = {
   unlicensed: ({ status }) =>
     status.Licensing.Licensed
       ? undefined
-      : { id: 'unlicensed', text: 'unlicensed', tone: 'warning', values: {}, link: licenceLink(status) },
+      : {
+          id: 'unlicensed',
+          text: 'unlicensed',
+          tone: 'warning',
+          values: {},
+          link: licenceLink(status),
+          isForSettings: true,
+        },
 
   expiresSoon: ({ status: { Cloud, Licensing, Now, ...status } }) => {
     const licence = toLicence(Licensing)
@@ -94,6 +105,7 @@ const banners: Record<Banner['id'], Find> = {
       tone: 'warning',
       values: { count },
       link: licenceLink(status),
+      isForSettings: true,
     }
   },
 

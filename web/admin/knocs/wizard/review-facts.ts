@@ -7,6 +7,7 @@ import type { Fact } from '../../components/facts.tsx'
 import type { AclOptions } from '../knoc-options-form.ts'
 import type { SettingsForm } from '../knoc-settings-form.ts'
 import type { KnocType } from '../knoc-types.ts'
+import { useIsDiscovering } from '../use-is-discovering.ts'
 
 /** The settings as the review lists them, those of the kind by its definition. A secret is never shown. */
 export function useSettingFacts(type: KnocType, entry: SettingsForm): Fact[] {
@@ -35,6 +36,7 @@ export function useSettingFacts(type: KnocType, entry: SettingsForm): Fact[] {
 /** The options as the review lists them. */
 export function useOptionFacts(acl: AclOptions): Fact[] {
   const { t, i18n } = useTranslation()
+  const isDiscovering = useIsDiscovering()
   const list = (things: readonly string[]) => listOf(things, i18n.language)
   const yesNo = (isOn: boolean) => t(isOn ? 'admin.yes' : 'admin.no')
   const { RestrictionType, RfcType, Ranges } = acl.IpExclusions
@@ -59,6 +61,9 @@ export function useOptionFacts(acl: AclOptions): Fact[] {
           ? t('admin.options.userIp')
           : list(acl.GrantType.Ips.map(({ Ip }) => Ip)),
     },
+    ...(isDiscovering && acl.GrantType.Type === 'userIp'
+      ? [{ label: t('admin.options.CGNATOpen'), value: yesNo(acl.CGNATOpen) }]
+      : []),
     {
       label: t('admin.options.RestrictionType'),
       value: isListed
