@@ -2,43 +2,45 @@ import { useTranslation } from 'react-i18next'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
+import { AddressBanner } from './address-banner.tsx'
+import { findObstacle } from './home-obstacles.ts'
 import type { HomeSession } from './use-home-session.ts'
 
-type Props = Pick<HomeSession, 'failure' | 'movedFrom' | 'dismissMove' | 'retry'> & { status: UserStatus }
+type Props = Pick<HomeSession, 'failure' | 'isOffline' | 'news' | 'dismissNews' | 'retry'> & {
+  status: UserStatus
+}
 
-/** What stands in the way of access, and what has changed. */
-export function HomeBanners({ status, failure, movedFrom, dismissMove, retry }: Props) {
+/** The first thing that stands in the way of access, and below it a change of address, until dismissed. */
+export function HomeBanners({ status, failure, isOffline, news, dismissNews, retry }: Props) {
   const { t } = useTranslation()
   return (
     <div className="flex flex-col gap-3 empty:hidden">
-      {failure ? (
-        <Banner
-          tone="warn"
-          title={t('home.stale')}
-          action={
-            <Button size="sm" onClick={retry}>
-              {t('kit.retry')}
-            </Button>
-          }
-        />
-      ) : null}
-      {status.Licensed && status.UserLicensed ? null : (
-        <Banner tone="danger" title={t(status.Licensed ? 'home.userUnlicensed' : 'home.unlicensed')}>
-          {t('home.unlicensedText')}
-        </Banner>
-      )}
-      {status.UntrustedProxy === null ? null : (
-        <Banner tone="danger" title={t('home.untrustedProxy')}>
-          {t('home.untrustedProxyText', { proxy: status.UntrustedProxy })}
-        </Banner>
-      )}
-      {movedFrom === null ? null : (
-        <Banner
-          tone="accent"
-          title={t('home.addressMoved', { from: movedFrom, to: status.CurrentAddress })}
-          onDismiss={dismissMove}
-        />
-      )}
+      {isOffline ? <Banner title={t('home.offline')} /> : null}
+      <Obstacle status={status} failure={isOffline ? null : failure} retry={retry} />
+      <AddressBanner news={news} onDismiss={dismissNews} />
     </div>
+  )
+}
+
+function Obstacle({ status, failure, retry }: Pick<Props, 'status' | 'failure' | 'retry'>) {
+  const { t } = useTranslation()
+  const obstacle = findObstacle(status, failure)
+  if (obstacle === undefined) return null
+  if (obstacle === 'stale')
+    return (
+      <Banner
+        tone="warn"
+        title={t('home.stale')}
+        action={
+          <Button size="sm" onClick={retry}>
+            {t('kit.retry')}
+          </Button>
+        }
+      />
+    )
+  return (
+    <Banner tone="danger" title={t(`home.${obstacle}`)}>
+      {t(`home.${obstacle}Text`, { proxy: status.UntrustedProxy ?? '' })}
+    </Banner>
   )
 }

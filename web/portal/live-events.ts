@@ -1,22 +1,27 @@
 import type { PortalEvent } from '#server/grants/grant.schema.ts'
 
-/** Waits between tries to open a stream that was refused, in milliseconds. */
+/** Waits before a stream that broke or was refused is opened again, in milliseconds. */
 const retryMs = { first: 2_000, longest: 60_000 }
+/** A stream that stood for so long was a good one: the next wait is the first again. */
+const goodAfterMs = 10_000
 
 const name = 'knoc-events'
+
+type Tell = (event: PortalEvent) => void
 
 /**
  * Live hints for this page: one stream per browser, closed while the page is hidden (decision 40).
  *
  * Of all visible pages the one that holds the lock keeps the stream and passes hints on. Without Web Locks (plain
- * http) each visible page keeps its own. Hints may be lost; polls stand behind them. Answers the way to stop.
+ * http), or without a way to pass them on, each visible page keeps its own. Hints may be lost; polls stand behind
+ * them. Answers the way to stop.
  */
-export function listenLive(onEvent: (event: PortalEvent) => void): () => void {
-  const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(name) : null
+export function listenLive(onEvent: Tell): () => void {
+  const channel = openChannel()
   let leave: AbortController | null = null
   channel?.addEventListener('message', ({ data }) => isPortalEvent(data) && onEvent(data))
 
-  const tell = (event: PortalEvent) => {
+  const tell: Tell = (event) => {
     onEvent(event)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
     channel?.postMessage(event)
@@ -27,7 +32,7 @@ export function listenLive(onEvent: (event: PortalEvent) => void): () => void {
       leave = null
     } else if (leave === null) {
       leave = new AbortController()
-      void lead(leave.signal, tell)
+      void (channel ? takeTurn : stream)(leave.signal, tell)
     }
   }
   document.addEventListener('visibilitychange', update)
@@ -39,7 +44,18 @@ export function listenLive(onEvent: (event: PortalEvent) => void): () => void {
   }
 }
 
-async function lead(signal: AbortSignal, tell: (event: PortalEvent) => void): Promise<void> {
+/** Tells the other tabs that something was done here, whether or not a stream stands at this moment. */
+export function tellTabs(): void {
+  const channel = openChannel()
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
+  channel?.postMessage({ type: 'status', aclIds: [] } satisfies PortalEvent)
+  channel?.close()
+}
+
+const openChannel = (): BroadcastChannel | null =>
+  'BroadcastChannel' in globalThis ? new BroadcastChannel(name) : null
+
+async function takeTurn(signal: AbortSignal, tell: Tell): Promise<void> {
   if (!('locks' in navigator)) return stream(signal, tell)
   try {
     await navigator.locks.request(name, { signal }, () => stream(signal, tell))
@@ -49,28 +65,33 @@ async function lead(signal: AbortSignal, tell: (event: PortalEvent) => void): Pr
 }
 
 /** Keeps a stream open until the signal says otherwise; resolves then. */
-function stream(signal: AbortSignal, tell: (event: PortalEvent) => void): Promise<void> {
+function stream(signal: AbortSignal, tell: Tell): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource | null = null
     let timer: ReturnType<typeof setTimeout> | undefined
     let waitMs = retryMs.first
+    let openedAt = Infinity
     const open = () => {
       source = new EventSource('/api/events')
+      openedAt = Infinity
       source.addEventListener('open', () => {
-        waitMs = retryMs.first
+        openedAt = Date.now()
         // What changed while no stream was open was missed.
         tell({ type: 'status', aclIds: [] })
       })
       source.addEventListener('message', ({ data }) => {
         const event = parse(data)
         if (event) tell(event)
-        if (event?.type === 'ended') source?.close()
+        // The session of this stream is over; whoever signed in again has another.
+        if (event?.type === 'ended') reopen()
       })
-      source.addEventListener('error', () => {
-        if (source?.readyState !== EventSource.CLOSED) return
-        timer = setTimeout(open, waitMs)
-        waitMs = Math.min(waitMs * 2, retryMs.longest)
-      })
+      source.addEventListener('error', reopen)
+    }
+    const reopen = () => {
+      source?.close()
+      if (Date.now() - openedAt >= goodAfterMs) waitMs = retryMs.first
+      timer = setTimeout(open, waitMs * (0.75 + Math.random() / 2))
+      waitMs = Math.min(waitMs * 2, retryMs.longest)
     }
     const stop = () => {
       clearTimeout(timer)

@@ -1,9 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
+import type { GrantAnswer } from '#server/grants/grant.schema.ts'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { isFailure } from '../api.ts'
+import { ApiFailure } from '../api.ts'
+import { addressesForClick, type ClickAddresses } from './discovery-click.ts'
+import { withoutRefused } from './discovery-start.ts'
+import { tellTabs } from './live-events.ts'
 import { grant, revoke } from './portal-api.ts'
-import { knownSession, patchEntry, refreshSession } from './user-session.ts'
+import { endIfExpired, patchEntry, refreshSession } from './user-session.ts'
 
 /** Clicks on entries: which are on their way, what failed, and which are being polled. */
 export type Grants = {
@@ -24,13 +28,15 @@ export function useGrants(): Grants {
   const [polls, setPolls] = useState<ReadonlyMap<string, number>>(new Map())
 
   const act = useCallback(
-    async (aclId: string, ask: () => Promise<{ Status: number; ExpiredAfter: string | null }>) => {
+    async (aclId: string, ask: () => Promise<GrantAnswer>) => {
       setBusy((all) => new Set(all).add(aclId))
       setFailures((all) => without(all, aclId))
       try {
         patchEntry(queryClient, aclId, await ask())
         setPolls((all) => new Map(all).set(aclId, (all.get(aclId) ?? 0) + 1))
+        tellTabs()
       } catch (error) {
+        if (endIfExpired(queryClient, error)) return
         setFailures((all) => new Map(all).set(aclId, error))
         // The refusal may rest on something this page doesn't know yet; if that fails as well, the poll says so.
         await refreshSession(queryClient).catch(() => null)
@@ -45,7 +51,7 @@ export function useGrants(): Grants {
     failures,
     polls,
     grantEntry: useCallback(
-      ({ ACLID }) => void act(ACLID, () => grantFromHere(ACLID, queryClient)),
+      (entry) => void act(entry.ACLID, () => grantFromHere(entry, queryClient)),
       [act, queryClient],
     ),
     revokeEntry: useCallback(({ ACLID }) => void act(ACLID, () => revoke(ACLID)), [act]),
@@ -54,24 +60,57 @@ export function useGrants(): Grants {
 }
 
 /**
- * Asks for access from the address the server sees. When that isn't the session's any more, the address is
- * re-validated and the question asked once again (specification README "What a client may name as its address").
+ * Asks for access from the address the server sees, and from what the lookup finds for an entry that is open to CGNAT.
+ * When the address isn't the session's any more, it is re-validated and the question asked once again; when a found one
+ * doesn't count, once again without it (specification README "What a client may name as its address").
  */
-async function grantFromHere(aclId: string, queryClient: ReturnType<typeof useQueryClient>) {
-  const from = async (isRevalidation: boolean) => {
-    const session = await refreshSession(queryClient, { isRevalidation })
-    return { ACLID: aclId, IPs: session ? [{ Port: 0, IP: session.status.CurrentAddress }] : [] }
-  }
-  const known = knownSession(queryClient)
-  try {
-    return await grant(
-      known ? { ACLID: aclId, IPs: [{ Port: 0, IP: known.status.CurrentAddress }] } : await from(false),
-    )
-  } catch (error) {
-    if (!isFailure(error, 'err.addressChanged')) throw error
-    return grant(await from(true))
+async function grantFromHere(entry: AclStatus, queryClient: QueryClient): Promise<GrantAnswer> {
+  let from = await addressesForClick(entry, queryClient)
+  const left = new Set(remedies)
+  for (;;) {
+    try {
+      const answer = await grant({ ACLID: entry.ACLID, IPs: from.IPs })
+      // What fails here is looked up again by itself.
+      void from.tellRest().catch(() => null)
+      return answer
+    } catch (error) {
+      const remedy = [...left].find(({ codes }) => error instanceof ApiFailure && codes.includes(error.code))
+      const mended = await remedy?.mend({ entry, queryClient, from, error })
+      if (remedy === undefined || !mended) throw error
+      left.delete(remedy)
+      from = mended
+    }
   }
 }
+
+type Refusal = { entry: AclStatus; queryClient: QueryClient; from: ClickAddresses; error: unknown }
+type Remedy = {
+  codes: readonly string[]
+  /** Null when there is nothing else to ask. */
+  mend: (refusal: Refusal) => Promise<ClickAddresses> | ClickAddresses | null
+}
+
+/** What is asked instead, each once. */
+const remedies: readonly Remedy[] = [
+  {
+    codes: ['err.addressChanged'],
+    mend: async ({ entry, queryClient }) => {
+      await refreshSession(queryClient, { isRevalidation: true })
+      return addressesForClick(entry, queryClient)
+    },
+  },
+  {
+    codes: ['err.addressNotSeen', 'err.addressNotGrantable'],
+    mend: ({ from, error }) => {
+      const own = from.IPs.filter(({ Port }) => Port === 0)
+      const found = withoutRefused(
+        from.IPs.filter(({ Port }) => Port !== 0),
+        error,
+      )
+      return found && { ...from, IPs: [...own, ...found] }
+    },
+  },
+]
 
 const without = <T>(all: ReadonlyMap<string, T>, id: string): ReadonlyMap<string, T> =>
   new Map([...all].filter(([key]) => key !== id))

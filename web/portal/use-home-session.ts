@@ -1,13 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { isFailure } from '../api.ts'
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { useNow } from '../components/use-now.ts'
 import { browserStorage } from '../shell/browser-storage.ts'
+import type { AddressNews } from './address-news.ts'
 import { hasPastEnd } from './entry-view.ts'
 import { listenLive } from './live-events.ts'
-import { endSession, refreshSession, type UserSession, useUserSession } from './user-session.ts'
+import { createLooks, type Look, type Looks } from './looks.ts'
+import { onNetworkChange, onOffline, onReturn } from './network-changes.ts'
+import { useAddressNews } from './use-address-news.ts'
+import { useDiscovery } from './use-discovery.ts'
+import { endIfExpired, refreshSession, type UserSession, useUserSession } from './user-session.ts'
 
-/** The address is re-validated so often while the page is open, in milliseconds. Portal §9. */
+/**
+ * The address is re-validated so often while the page is open, in milliseconds; that reads the status as well, passive
+ * entries included. Portal §9.
+ */
 const revalidateEveryMs = 30_000
 /** A past end asks for a fresh status at most so often. Specification README "Whose clock". */
 const pastEndPauseMs = 5_000
@@ -16,9 +23,11 @@ export type HomeSession = {
   session: UserSession | null | undefined
   /** Why the last look failed; what is on screen stays. */
   failure: unknown
-  /** The address before the last change, until dismissed. */
-  movedFrom: string | null
-  dismissMove: () => void
+  /** The browser says that it has no network, and no look has shown otherwise. */
+  isOffline: boolean
+  /** What became of the session's addresses, until dismissed. */
+  news: readonly AddressNews[]
+  dismissNews: () => void
   retry: () => void
 }
 
@@ -27,51 +36,64 @@ export function useHomeSession(): HomeSession {
   const queryClient = useQueryClient()
   const { session, error } = useUserSession()
   const [failure, setFailure] = useState<unknown>(null)
+  const [isOffline, setIsOffline] = useState(() => !navigator.onLine)
+  const looks = useRef<Looks | null>(null)
 
-  const look = useCallback(
-    async (isRevalidation: boolean) => {
+  const look: Look = useCallback(
+    async (how) => {
       try {
-        await refreshSession(queryClient, { isRevalidation })
+        await refreshSession(queryClient, how)
+        if (how.signal.aborted) return
         setFailure(null)
+        setIsOffline(false)
       } catch (cause) {
+        // Given up for another look, which says how things stand.
+        if (how.signal.aborted) return
         setFailure(cause)
-        if (isFailure(cause, 'err.sessionExpired')) endSession(queryClient, cause.code)
+        endIfExpired(queryClient, cause)
       }
     },
     [queryClient],
   )
   useEffect(() => {
-    // oxlint-disable-next-line react/set-state-in-effect -- state is set when the answer comes
-    void look(true)
-    const timer = setInterval(() => void look(true), revalidateEveryMs)
-    const stopListening = listenLive(() => void look(false))
-    const onReturn = () => document.visibilityState === 'visible' && void look(true)
-    document.addEventListener('visibilitychange', onReturn)
+    const made = createLooks(look)
+    looks.current = made
+    made.revalidate()
+    const timer = setInterval(() => made.revalidate(), revalidateEveryMs)
+    const stopListening = [
+      onNetworkChange(() => made.revalidate({ isNewNetwork: true })),
+      onReturn(() => made.revalidate()),
+      onOffline(setIsOffline),
+      () => made.stop(),
+    ]
     return () => {
       clearInterval(timer)
-      stopListening()
-      document.removeEventListener('visibilitychange', onReturn)
+      for (const stop of stopListening) stop()
     }
   }, [look])
-  usePastEnds(session, look)
+  const tag = session?.status.Session
+  useEffect(
+    () => listenLive(() => looks.current?.refresh()),
+    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- a stream is that of one session
+    [tag],
+  )
+  usePastEnds(session, looks)
   useAutoBrowse(session)
+  useDiscovery(session)
 
-  const { movedFrom, dismissMove } = useMoves(session?.status.CurrentAddress)
-  return { session, failure: failure ?? error, movedFrom, dismissMove, retry: () => void look(true) }
+  const retry = useCallback(() => looks.current?.revalidate(), [])
+  return { session, failure: failure ?? error, isOffline, ...useAddressNews(session), retry }
 }
 
-function usePastEnds(
-  session: UserSession | null | undefined,
-  look: (isRevalidation: boolean) => Promise<void>,
-): void {
+function usePastEnds(session: UserSession | null | undefined, looks: RefObject<Looks | null>): void {
   const lastLook = useRef(0)
   const now = useNow(1_000)
   useEffect(() => {
     if (!session || now - lastLook.current < pastEndPauseMs) return
     if (!hasPastEnd(session.status.ACLs, now + session.offsetMs)) return
     lastLook.current = now
-    void look(false)
-  }, [session, now, look])
+    looks.current?.refresh()
+  }, [session, now, looks])
 }
 
 /** Goes to the one address that wants it, in the same tab, once a session. Specification README "AutoBrowse". */
@@ -83,15 +105,4 @@ function useAutoBrowse(session: UserSession | null | undefined): void {
     browserStorage.writeSession('autoBrowseDone', session.status.Session)
     window.location.assign(target)
   }, [session])
-}
-
-/** Every change of address is shown to the user (decision 14). */
-function useMoves(address: string | undefined): { movedFrom: string | null; dismissMove: () => void } {
-  const [seen, setSeen] = useState(address)
-  const [movedFrom, setMovedFrom] = useState<string | null>(null)
-  if (address !== undefined && address !== seen) {
-    setSeen(address)
-    if (seen !== undefined) setMovedFrom(seen)
-  }
-  return { movedFrom, dismissMove: useCallback(() => setMovedFrom(null), []) }
 }
