@@ -1,16 +1,24 @@
 /**
  * Which addresses a session holds: access follows the user without flapping and without following a thief.
  *
- * Pure; instants are milliseconds. Only the portal's own re-validation request may bring an `own` address, only
- * an address the server itself saw a `discovered` one. Decision 14; specification README "Two families, one
- * session".
+ * Pure; instants are milliseconds. Only the portal's own re-validation request, or a name of one family, may bring an
+ * `own` address, only an address the server itself saw a `discovered` one, and only a foreign lookup service that an
+ * administrator trusts a `claimed` one. Decisions 8, 14; specification README "Two families, one session".
  */
+
+/**
+ * How an address came to a session: by the portal's own look, by a lookup port of ours that saw it, or by the word
+ * of a foreign lookup service.
+ */
+export type AddressSource = 'own' | 'discovered' | 'claimed'
 
 /** An address of a session: held now, or left within the last hour (kept to recognise flapping and haste). */
 export type HeldAddress = {
   address: string
   family: 4 | 6
-  source: 'own' | 'discovered'
+  source: AddressSource
+  /** Knocs that it counts for; null is every one. An own address counts for every one. */
+  onlyFor: readonly string[] | null
   firstSeenAt: number
   seenAt: number
   /** Null while held. */
@@ -20,13 +28,21 @@ export type HeldAddress = {
 }
 
 /** One look at where the session's browser is. */
-export type SeenAddress = { address: string; family: 4 | 6; at: number; source?: 'own' | 'discovered' }
+export type SeenAddress = {
+  address: string
+  family: 4 | 6
+  at: number
+  /** Own unless said. */
+  source?: AddressSource
+  /** The one knoc that it was named for; every one unless said. */
+  onlyFor?: string
+}
 
 /** What happened, for the audit log and the user. */
 export type AddressEvent =
   | { type: 'moved'; from: string[]; to: string }
-  | { type: 'joined'; address: string; reason: 'family' | 'flapping' | 'discovered' }
-  | { type: 'dropped'; address: string; reason: 'notSeenAgain' | 'limit' }
+  | { type: 'joined'; address: string; reason: 'family' | 'flapping' | 'discovered' | 'claimed' }
+  | { type: 'dropped'; address: string; reason: 'notSeenAgain' | 'limit' | 'notTrusted' }
   | { type: 'refused'; address: string; reason: 'tooManyNew' | 'limit' }
 
 /** What a look changes. `addresses` replaces what was stored, left ones included. */
@@ -47,15 +63,15 @@ export const seenAgainMs = 60_000
 export const rememberedMs = 60 * 60_000
 /** More new own addresses than this in an hour ask for sign-in. */
 export const newAddressesAnHour = 6
-/** Addresses a session holds at most, discovered ones included. */
+/** Addresses a session holds at most, discovered and claimed ones included. */
 export const heldAtMost = 4
 
 /** The session's addresses after it was seen at an address. The first look of a session is its sign-in. */
 export function moveAddress(held: readonly HeldAddress[], seen: SeenAddress): AddressVerdict {
   const settled = settleAddresses(held, seen.at)
   const known = settled.addresses.find((row) => row.address === seen.address)
-  if (known?.leftAt === null) return { ...settled, addresses: renewed(settled.addresses, known, seen) }
-  if (seen.source === 'discovered') return joinedDiscovered(settled, seen)
+  if (known?.leftAt === null) return renewed(settled, known, seen)
+  if (isExtra(seen)) return joinedExtra(settled, seen)
   if (hasTooManyNew(settled.addresses, seen)) return refused(settled, seen, 'tooManyNew')
 
   const rivals = settled.addresses.filter((row) => isHeldOwn(row) && row.family === seen.family)
@@ -114,18 +130,43 @@ function dropsAt(row: HeldAddress, all: readonly HeldAddress[]): number {
   return isHeldOwn(row) && isOutlived ? Math.min(doubted, row.seenAt + flappingMs) : doubted
 }
 
-/** A discovered address that shows up as the session's own is its own from then on. */
-const renewed = (rows: HeldAddress[], known: HeldAddress, seen: SeenAddress): HeldAddress[] =>
-  rows.map((row) =>
-    row === known
-      ? {
-          ...row,
-          seenAt: seen.at,
-          doubtedAt: null,
-          source: seen.source === 'discovered' ? row.source : 'own',
-        }
-      : row,
-  )
+/** Whether an address was seen beside the session's own. */
+export const isExtra = (seen: SeenAddress): seen is SeenAddress & { source: 'discovered' | 'claimed' } =>
+  seen.source !== undefined && seen.source !== 'own'
+
+/**
+ * An extra address that shows up as the session's own is its own from then on, and a claimed one that is proven is
+ * discovered; what was named for one knoc and then for another, or for all, has joined anew.
+ */
+function renewed(settled: AddressVerdict, known: HeldAddress, seen: SeenAddress): AddressVerdict {
+  const row: HeldAddress = {
+    ...known,
+    seenAt: seen.at,
+    doubtedAt: null,
+    source: strongerOf(known.source, seen.source ?? 'own'),
+    onlyFor: widened(known.onlyFor, seen),
+  }
+  const addresses = settled.addresses.map((other) => (other === known ? row : other))
+  const hasJoined =
+    row.onlyFor?.length !== known.onlyFor?.length || (!isExtra(seen) && known.source !== 'own')
+  if (!hasJoined) return { ...settled, addresses }
+  const reason = isExtra(seen) ? seen.source : 'flapping'
+  return {
+    ...settled,
+    addresses,
+    events: [...settled.events, { type: 'joined', address: seen.address, reason }],
+  }
+}
+
+const strengths: readonly AddressSource[] = ['claimed', 'discovered', 'own']
+
+const strongerOf = (one: AddressSource, two: AddressSource): AddressSource =>
+  strengths.indexOf(one) > strengths.indexOf(two) ? one : two
+
+function widened(onlyFor: readonly string[] | null, seen: SeenAddress): readonly string[] | null {
+  if (onlyFor === null || !isExtra(seen) || seen.onlyFor === undefined) return null
+  return onlyFor.includes(seen.onlyFor) ? onlyFor : [...onlyFor, seen.onlyFor]
+}
 
 /** The address of the sign-in is nobody's change; it is never forgotten, so that it isn't taken for one. */
 const hasTooManyNew = (rows: readonly HeldAddress[], seen: SeenAddress): boolean => {
@@ -149,15 +190,21 @@ const refused = (
   events: [...settled.events, { type: 'refused', address, reason }],
 })
 
-function joinedDiscovered(settled: AddressVerdict, seen: SeenAddress): AddressVerdict {
-  if (heldAddresses(settled.addresses).length >= heldAtMost) return refused(settled, seen, 'limit')
-  return joined(settled, seen, 'discovered')
+/** At the limit an extra address takes the place of one that was not seen for long, else none. */
+function joinedExtra(
+  settled: AddressVerdict,
+  seen: SeenAddress & { source: 'discovered' | 'claimed' },
+): AddressVerdict {
+  const held = heldAddresses(settled.addresses)
+  const isStale = (row: HeldAddress) => row.source !== 'own' && seen.at - row.seenAt >= flappingMs
+  if (held.length >= heldAtMost && !held.some(isStale)) return refused(settled, seen, 'limit')
+  return joined(settled, seen, seen.source)
 }
 
 function joined(
   settled: AddressVerdict,
   seen: SeenAddress,
-  reason: 'family' | 'flapping' | 'discovered',
+  reason: Extract<AddressEvent, { type: 'joined' }>['reason'],
 ): AddressVerdict {
   const added: AddressVerdict = {
     ...settled,
@@ -190,6 +237,7 @@ function withHeld(rows: readonly HeldAddress[], seen: SeenAddress): HeldAddress[
       address: seen.address,
       family: seen.family,
       source: seen.source ?? 'own',
+      onlyFor: isExtra(seen) && seen.onlyFor !== undefined ? [seen.onlyFor] : null,
       firstSeenAt: known?.firstSeenAt ?? seen.at,
       seenAt: seen.at,
       leftAt: null,
@@ -198,7 +246,7 @@ function withHeld(rows: readonly HeldAddress[], seen: SeenAddress): HeldAddress[
   ]
 }
 
-/** Over the limit the discovered go first, then whatever was not seen for longest. */
+/** Over the limit the extra ones go first, then whatever was not seen for longest. */
 function withinLimit(verdict: AddressVerdict, seen: SeenAddress): AddressVerdict {
   const held = heldAddresses(verdict.addresses)
   if (held.length <= heldAtMost) return verdict

@@ -7,6 +7,7 @@ import type { AuthDeps } from './auth/auth.routes.ts'
 import { signInRoutes } from './auth/sign-in.routes.ts'
 import { backendRoutes } from './backends/backend.routes.ts'
 import type { Deps } from './context.ts'
+import { portalLookupRoutes } from './discovery/lookup.routes.ts'
 import { grantRoutes } from './grants/grant.routes.ts'
 import type { GrantService } from './grants/grant.service.ts'
 import { groupRoutes } from './groups/group.routes.ts'
@@ -85,8 +86,14 @@ export function createApp(deps: AppDeps) {
     .onError(errorHandler(deps))
     .use(requestId())
     .use(clientAddressOf(deps.config.trustedProxies))
-    .use(securityHeaders({ publicUrl: deps.config.publicUrl }))
+    .use(
+      securityHeaders({
+        publicUrl: deps.config.publicUrl,
+        connectSources: deps.discovery.connectSources,
+      }),
+    )
     .route('/', healthRoutes(deps))
+    .route('/', portalLookupRoutes({ ...deps, sight: deps.discovery.sight }))
     .route('/api', api)
     .all('/api/*', methodCheck(api.routes.map((route) => ({ ...route, path: `/api${route.path}` }))))
     .route('/', pageRoutes(deps.pages))

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Discovery } from './discovery/discovery.service.ts'
 import type { Rights } from './entries/rights.ts'
 import type { EventHub } from './events/event-hub.ts'
 import type { Gateway } from './gateway/gateway.ts'
@@ -28,6 +29,8 @@ export type Deps = {
   rights: Rights
   gateway: Gateway
   events: EventHub
+  /** Where browsers are, beside the portal's own look. */
+  discovery: Discovery
   /** Hash over both built bundles; '' when the web is not built. */
   bundleHash: string
   /** Whether the queue takes jobs at the moment. */

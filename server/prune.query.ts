@@ -23,7 +23,7 @@ export async function pruneOnce(db: Kysely<DB>): Promise<boolean> {
       select id from admin_sessions where ended_at < now() - interval '90 days' limit ${batch})`,
     sql`delete from identity_requests where expires_at < now()`,
     sql`delete from used_assertions where expires_at < now()`,
-    sql`delete from address_sightings where created_at < now() - interval '1 hour'`,
+    sql`delete from address_sightings where seen_at < now() - interval '1 minute'`,
     sql`delete from failure_counters where window_started_at < now() - interval '1 day'
       and coalesce(blocked_until, '-infinity') < now()`,
   ]

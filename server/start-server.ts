@@ -4,6 +4,7 @@ import { ensureFirstAdmin } from './admins/first-admin.ts'
 import { mayOpen, minimumRequiredAgentVersion } from './agents/compatibility.ts'
 import { createApp } from './app.ts'
 import type { Deps } from './context.ts'
+import { createDiscovery } from './discovery/discovery.service.ts'
 import { createAuditor } from './entries/auditor.ts'
 import { createRights } from './entries/create-rights.ts'
 import { sweepOnce } from './entries/sweep.ts'
@@ -13,12 +14,13 @@ import { createRedisTransport } from './events/redis-transport.ts'
 import { createGateway } from './gateway/create-gateway.ts'
 import { orderJobSchema, toJobId } from './gateway/gateway.jobs.ts'
 import { takeUpgrade } from './gateway/take-upgrade.ts'
-import { dropDoubtedAddresses, giveUpFailedClicks } from './grants/give-up.ts'
+import { dropDoubtedAddresses, dropUntrustedClaims, giveUpFailedClicks } from './grants/give-up.ts'
 import { createGrantService } from './grants/grant.service.ts'
 import { evaluateLicence } from './licence/licence.service.ts'
 import { openDatabase } from './open-database.ts'
 import { listOwnAddresses } from './own-addresses.ts'
 import { readPageFiles } from './pages/page-files.ts'
+import { openCertificate } from './platform/certificate.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { createPools } from './platform/database.ts'
@@ -93,17 +95,24 @@ export async function startServer(
   const rightsDeps = { db: db.grants, gateway, events }
   const rights = createRights(rightsDeps)
   const ownAddresses = listOwnAddresses()
-  const grants = createGrantService({
-    ...rightsDeps,
-    rights,
+  const mayBeGranted = (address: string) =>
+    isGrantable(address, {
+      ownAddresses: ownAddresses(),
+      proxies: config.trustedProxies,
+      allowLoopback: config.grantLoopback,
+    })
+  const grants = createGrantService({ ...rightsDeps, rights, log, isGrantable: mayBeGranted })
+  const certificate = config.tls === undefined ? undefined : await openCertificate(config.tls, log)
+  const discovery = createDiscovery({
+    config,
+    db: db.grants,
+    sealer: database.sealer,
+    isGrantable: mayBeGranted,
+    certificate,
+    clock: systemClock,
     log,
-    isGrantable: (address) =>
-      isGrantable(address, {
-        ownAddresses: ownAddresses(),
-        proxies: config.trustedProxies,
-        allowLoopback: config.grantLoopback,
-      }),
   })
+  await discovery.look()
   const auditor = createAuditor({ ...rightsDeps, rights, reads: db.background, log })
   const pages = await readPageFiles(fileURLToPath(new URL('../web/dist', import.meta.url)), config)
   const deps: Deps = {
@@ -116,6 +125,7 @@ export async function startServer(
     rights,
     gateway,
     events,
+    discovery,
     bundleHash: pages.bundleHash,
     queueHealth: async () => (await queue.health()).isUp,
   }
@@ -134,6 +144,13 @@ export async function startServer(
         everyMs: 5_000,
         run: () => dropDoubtedAddresses(db.background, { grants }),
       },
+      {
+        name: 'untrusted claims',
+        everyMs: 5_000,
+        run: () => dropUntrustedClaims(db.background, { grants }),
+      },
+      { name: 'address discovery', everyMs: 2_000, run: () => discovery.look() },
+      { name: 'certificate', everyMs: 10_000, run: async () => certificate?.look() },
       { name: 'licence', everyMs: 60_000, run: () => evaluateLicence(db.background) },
       { name: 'prune', everyMs: 3_600_000, run: () => pruneOnce(db.background) },
       { name: 'old replicas', everyMs: 3_600_000, run: forgetReplicas },
@@ -147,6 +164,7 @@ export async function startServer(
     config,
     log,
     fetch: app.fetch,
+    certificate: config.isTlsForAll ? certificate : undefined,
     onUpgrade: takeUpgrade({
       db: db.grants,
       sealer: database.sealer,
@@ -164,6 +182,7 @@ export async function startServer(
       ['agents', () => gateway.stop(moveGraceMs)],
       ['requests', () => listener.stop(requestGraceMs)],
       ['duties', stopDuties],
+      ['lookup ports', discovery.stop],
       ['queue', queue.close],
       ['hints', () => events.close()],
       ['connections', pools.close],

@@ -2,8 +2,9 @@ import type { Kysely } from 'kysely'
 import { flappingMs, seenAgainMs } from '#machines/address-move.ts'
 import type { Deps } from '../context.ts'
 import type { DB } from '../platform/database.types.ts'
+import { readSettings } from '../settings/setting.query.ts'
 import type { GrantService } from './grant.service.ts'
-import { endFailed, listDoubtfulSessions, listFailedClicks } from './grant.store.ts'
+import { endFailed, listDoubtfulSessions, listFailedClicks, listUntrustedClaims } from './grant.store.ts'
 
 /** Sessions one round looks at. */
 const batch = 100
@@ -30,5 +31,17 @@ export async function dropDoubtedAddresses(
     limit: batch,
   })
   for (const grantee of sessions) await grants.follow(grantee, null)
+  return sessions.length >= batch
+}
+
+/** Closes what a foreign lookup service's word opened as soon as no administrator trusts it any more. */
+export async function dropUntrustedClaims(
+  db: Kysely<DB>,
+  { grants }: { grants: Pick<GrantService, 'dropClaims'> },
+): Promise<boolean> {
+  const { TrustDiscoveryClaims } = await readSettings(db)
+  if (TrustDiscoveryClaims) return false
+  const sessions = await listUntrustedClaims(db, batch)
+  for (const grantee of sessions) await grants.dropClaims(grantee)
   return sessions.length >= batch
 }

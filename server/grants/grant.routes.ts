@@ -10,7 +10,7 @@ import { isSessionLive } from '../sessions/session.query.ts'
 import { requireUser } from '../sessions/session-guard.ts'
 import type { AclStatusRow } from './acl-status.query.ts'
 import { statusNumberOf } from './acl-status.ts'
-import { type GrantAnswer, grantSchema, type PortalEvent } from './grant.schema.ts'
+import { type GrantAnswer, grantSchema, logIpsSchema, type PortalEvent } from './grant.schema.ts'
 import type { GrantService } from './grant.service.ts'
 import { readUserStatus } from './user-status.service.ts'
 
@@ -21,16 +21,23 @@ const revalidateHeader = 'X-Knoc-Revalidate'
 const streamCheckMs = 15_000
 
 /** What the portal of a signed-in user calls: status, grant, revoke, live events. Portal §7. */
-export function grantRoutes(deps: Pick<Deps, 'db' | 'config' | 'events'> & { grants: GrantService }) {
-  const { db, grants, events } = deps
+export function grantRoutes(
+  deps: Pick<Deps, 'db' | 'config' | 'events' | 'sealer'> & { grants: GrantService },
+) {
+  const { db, sealer, grants, events } = deps
   return new Hono<HttpEnv>()
     .get('/status', requireUser(deps, { machines: 'whereKeyMay' }), async (c) => {
       const { session, client } = c.var
       if (c.req.header(revalidateHeader) === '1') {
         const { needsSignIn } = await grants.follow(session, client)
-        if (needsSignIn) throw apiError('err.sessionExpired', { extra: 'err.addressMovedTooOften' })
+        if (needsSignIn) throw movedTooOften()
       }
-      return ok(c, await readUserStatus(db.grants, session, client.address))
+      return ok(c, await readUserStatus({ db: db.grants, sealer }, session, client.address))
+    })
+    .post('/log_ips', requireUser(deps), validate('json', logIpsSchema), async (c) => {
+      const { needsSignIn } = await grants.tie(c.var.session, c.var.client, c.req.valid('json').IPs)
+      if (needsSignIn) throw movedTooOften()
+      return ok(c, null)
     })
     .post(
       '/grant',
@@ -63,6 +70,8 @@ export function grantRoutes(deps: Pick<Deps, 'db' | 'config' | 'events'> & { gra
       })
     })
 }
+
+const movedTooOften = () => apiError('err.sessionExpired', { extra: 'err.addressMovedTooOften' })
 
 const toAnswer = (row: AclStatusRow): GrantAnswer => ({
   ACLID: row.id,

@@ -11,7 +11,7 @@ export async function revokeStanding(
     update grants g set ended_at = statement_timestamp(), ended_reason = 'revoked'
     from acls a
     where a.id = g.acl_id and g.session_id = ${sessionId}::uuid and g.acl_id = ${aclId}::uuid and g.ended_at is null
-    returning g.id, g.acl_id, host(g.address) as address, a.description, g.reason`.execute(tx)
+    returning g.id, g.acl_id, host(g.address) as address, a.description, g.reason, g.source`.execute(tx)
   return rows
 }
 
@@ -76,6 +76,20 @@ export async function listDoubtfulSessions(
           select from session_addresses other
           where other.session_id = a.session_id and other.left_at is null and other.source = 'own'
             and family(other.address) = family(a.address) and other.last_seen_at > a.last_seen_at))
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Sessions that hold what only a foreign lookup service said, while no administrator trusts its word. */
+export async function listUntrustedClaims(
+  db: Kysely<DB>,
+  limit: number,
+): Promise<{ id: string; userId: string; userName: string }[]> {
+  const { rows } = await sql<{ id: string; userId: string; userName: string }>`
+    select distinct s.id, s.user_id, u.user_name
+    from session_addresses a join sessions s on s.id = a.session_id and s.ended_at is null
+    join users u on u.id = s.user_id
+    where a.source = 'claimed' and a.left_at is null
     limit ${limit}`.execute(db)
   return rows
 }

@@ -9,13 +9,15 @@ export type GrantChange = {
   address: string
   description: string
   reason: string
+  /** How the address came to the session; `specified` is the knoc's own. */
+  source: string
 }
 
 /** The same with the lists that hold the address. */
 type StandingChange = GrantChange & { targetIds: string[] }
 
 /** What is told of a grant `g` and its ACL `a`. */
-const changeColumns = sql`g.id, g.acl_id, host(g.address) as address, a.description, g.reason, array(
+const changeColumns = sql`g.id, g.acl_id, host(g.address) as address, a.description, g.reason, g.source, array(
   select t.target_id from acl_targets t where t.acl_id = g.acl_id and t.family = family(g.address)) as target_ids`
 
 /**
@@ -65,17 +67,17 @@ export async function hasDueGrants(db: Kysely<DB>, sessionId: string): Promise<b
 /** Addresses the session holds, and what the restriction is asked about for fixed ones: its newest own address. */
 const addressesOf = (sessionId: string) => sql`
   held as (
-    select address, source, last_seen_at from session_addresses
+    select address, source, acl_ids, last_seen_at from session_addresses
     where session_id = ${sessionId}::uuid and left_at is null),
   client as (
     select address from held where source = 'own' order by last_seen_at desc, address limit 1)`
 
-/** Standing grants that no held address carries any more. */
+/** Standing grants that no held address carries any more, or none that counts for their knoc. */
 const leftGrants = (sessionId: string) => sql`
   select g.id from grants g
   where g.session_id = ${sessionId}::uuid and g.ended_at is null and not exists (
     select from session_addresses h where h.session_id = g.session_id and h.left_at is null
-      and h.address = g.client_address)`
+      and h.address = g.client_address and (h.acl_ids is null or g.acl_id = any (h.acl_ids)))`
 
 /** Rows to insert: one for each due entry and address that has a list for its family. */
 const dueGrants = (sessionId: string, clicked: string | null) => sql`
@@ -104,6 +106,7 @@ const dueGrants = (sessionId: string, clicked: string | null) => sql`
     cross join lateral (
       select h.address, h.address as client_address, h.source from held h
       where a.grant_type = 'userIp' and (h.source = 'own' or a.cgnat_open)
+        and (h.acl_ids is null or a.id = any (h.acl_ids))
       union all
       select fixed.address, c.address, 'specified' from client c
       cross join unnest(a.specified_ips) as fixed (address)
@@ -134,7 +137,7 @@ async function makeDue(tx: Kysely<DB>, sessionId: string, clicked: string | null
       insert into grants (session_id, user_id, acl_id, address, client_address, source, reason, ends_at)
       select session_id, user_id, acl_id, address, client_address, source, reason, ends_at from due
       on conflict (session_id, acl_id, address) where ended_at is null do nothing
-      returning id, acl_id, address, reason)
+      returning id, acl_id, address, reason, source)
     select ${changeColumns} from made g join acls a on a.id = g.acl_id`.execute(tx)
   return rows
 }

@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely'
+import { entryAddress } from '#machines/entry-address.ts'
+import { makeNonce } from '../discovery/nonce.ts'
 import type { DB } from '../platform/database.types.ts'
+import type { Sealer } from '../platform/secrets.ts'
 import type { UserSession } from '../sessions/session-guard.ts'
 import { readSettings } from '../settings/setting.query.ts'
 import type { UserStatus } from '../status/status.schema.ts'
@@ -9,7 +12,7 @@ import { getSessionOverview } from './session-overview.query.ts'
 
 /** Everything the portal's page shows, in three reads. Portal §3, specification README "Entries in the status". */
 export async function readUserStatus(
-  db: Kysely<DB>,
+  { db, sealer }: { db: Kysely<DB>; sealer: Pick<Sealer, 'hmac'> },
   session: UserSession,
   currentAddress: string,
 ): Promise<UserStatus> {
@@ -23,8 +26,8 @@ export async function readUserStatus(
     UserName: session.userName,
     Session: session.tag,
     CurrentAddress: currentAddress,
-    Addresses: [],
-    Nonce: '',
+    Addresses: overview.addresses,
+    Nonce: makeNonce(sealer, { sessionId: session.id, issuedAt: overview.now }),
     Ends: session.endsAt.toISOString(),
     Now: overview.now.toISOString(),
     ValidUntil: overview.validUntil?.toISOString() ?? null,
@@ -40,11 +43,11 @@ export async function readUserStatus(
   }
 }
 
-/** Exactly one entry wants it, it is open, and it is a web address. Specification README "AutoBrowse". */
+/** Exactly one entry wants it, it is open, and it is a web address: that, with its token. Specification README "AutoBrowse". */
 function autoBrowseAddress(rows: readonly AclStatusRow[]): string | null {
   const wanting = rows.filter((row) => row.autoBrowseUsers)
   const [only] = wanting
-  if (only === undefined || wanting.length > 1 || only.url === null) return null
-  const isOpen = [0, 5].includes(statusNumberOf(only))
-  return isOpen && /^https?:\/\//i.test(only.url) ? only.url : null
+  if (only === undefined || wanting.length > 1 || ![0, 5].includes(statusNumberOf(only))) return null
+  const { URL, Config } = toAclStatus(only)
+  return entryAddress(URL, Config.UriToken) ?? null
 }

@@ -124,8 +124,8 @@ function acceptedFor(name: string): string {
 }
 
 function defaultOf(name: VariableName): string {
-  const parsed = environmentSchema.shape[name].safeParse(undefined)
-  return parsed.success && parsed.data !== undefined ? String(parsed.data) : 'none'
+  const { data } = environmentSchema.shape[name].safeParse(undefined)
+  return ['string', 'number', 'boolean'].includes(typeof data) ? `${data as string | number}` : 'none'
 }
 
 function toConfig(env: z.output<typeof environmentSchema>): Config {

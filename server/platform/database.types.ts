@@ -29,15 +29,6 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>
 
-export interface AclAddresses {
-  aclId: string
-  address: string
-  doubtedAt: Timestamp | null
-  seenAt: Generated<Timestamp>
-  sessionId: string
-  source: string
-}
-
 export interface AclRanges {
   aclId: string
   endAddress: string
@@ -377,6 +368,7 @@ export interface Replicas {
 }
 
 export interface SessionAddresses {
+  aclIds: string[] | null
   address: string
   doubtedAt: Timestamp | null
   firstSeenAt: Generated<Timestamp>
@@ -490,7 +482,6 @@ export interface Webhooks {
 }
 
 export interface DB {
-  aclAddresses: AclAddresses
   aclRanges: AclRanges
   acls: Acls
   aclTargets: AclTargets

@@ -81,8 +81,8 @@ export async function startListener(deps: ListenerDeps): Promise<Listener> {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     upgrades.take(request, socket, head),
   )
-  const forgetCertificate = certificate?.onChange((pair) => (server as TlsServer).setSecureContext(pair))
   await listen(server, config)
+  const forgetCertificate = certificate?.onChange((pair) => (server as TlsServer).setSecureContext(pair))
   server.on('error', (err) => log.error({ err }, 'the listener failed'))
 
   async function stop(graceMilliseconds: number): Promise<void> {

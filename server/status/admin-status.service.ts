@@ -16,7 +16,7 @@ const activityLength = 20
 
 /** Everything the console's shell and dashboard show; before the second step only what that step needs. */
 export async function readAdminStatus(
-  { db, config }: Pick<Deps, 'db' | 'config'>,
+  { db, config, discovery }: Pick<Deps, 'db' | 'config' | 'discovery'>,
   admin: AdminPrincipal,
 ): Promise<AdminStatus | HalfAdminStatus> {
   const factor = {
@@ -58,7 +58,7 @@ export async function readAdminStatus(
       Date: at.toISOString(),
     })),
     Licensing: licensing,
-    Warnings: listWarnings(config, counts),
+    Warnings: [...listWarnings(config, counts), ...discovery.warnings()],
   }
 }
 

@@ -18,7 +18,7 @@ const logoHeaders = {
 }
 
 /** What the shells read: theme and system status without a session, the admin's status with one, half or complete. */
-export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer'>) =>
+export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer' | 'discovery'>) =>
   new Hono<HttpEnv>()
     .get('/theme', async (c) => {
       const { lists } = deps.db
@@ -37,12 +37,8 @@ export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | '
     })
     .get('/system_status', async (c) => {
       const { oidc, saml } = await readAuthSettings(deps)
-      // Address discovery is off as long as no setting turns it on.
       const status: SystemStatus = {
-        IPApi: '',
-        LookupPorts: [],
-        IPv4Origin: '',
-        IPv6Origin: '',
+        ...deps.discovery.status(),
         JsBundleHash: deps.bundleHash,
         OIDC: oidc.user !== null,
         AdminOIDC: oidc.admin !== null,

@@ -2,8 +2,10 @@ import { Hono } from 'hono'
 import { adminRoutes } from '#server/admins/admin.routes.ts'
 import { signInRoutes } from '#server/auth/sign-in.routes.ts'
 import type { SignInHook } from '#server/auth/user-admission.service.ts'
+import { createDiscovery } from '#server/discovery/discovery.service.ts'
 import { createRights } from '#server/entries/create-rights.ts'
 import { groupRoutes } from '#server/groups/group.routes.ts'
+import { systemClock } from '#server/platform/clock.ts'
 import { type Config, readConfig } from '#server/platform/config.ts'
 import { clientAddressOf } from '#server/platform/http/client-address.ts'
 import { ok } from '#server/platform/http/envelope.ts'
@@ -74,13 +76,25 @@ function toDeps({ db }: TestDatabase, config: Config, told: string[]) {
     publish: (sessionIds: readonly string[]) => void told.push(...sessionIds),
     subscribe: () => () => undefined,
   }
+  const log = createLog({ logLevel: 'error', replica: 'tests' })
+  const sealer = createSealer(new Secret(Buffer.alloc(32, 7).toString('base64')))
   return {
     db: { grants: db, lists: db, background: db },
     config,
-    log: createLog({ logLevel: 'error', replica: 'tests' }),
+    log,
     // Real argon2id at the least cost: thousands of sign-ins in these tests are not about its strength.
     passwords: createPasswordHasher(undefined, { memoryCost: 1024, timeCost: 1, parallelism: 1 }),
-    sealer: createSealer(new Secret(Buffer.alloc(32, 7).toString('base64'))),
+    sealer,
+    // Nothing listens: it never looks at the settings here.
+    discovery: createDiscovery({
+      config,
+      db,
+      sealer,
+      isGrantable: () => true,
+      certificate: undefined,
+      clock: systemClock,
+      log,
+    }),
     // No agent is linked here: orders stay rows, which is what these tests look at.
     rights: createRights({ db, gateway: { nudge: () => undefined }, events }),
     bundleHash: 'bundle-1',

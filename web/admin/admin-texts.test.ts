@@ -43,7 +43,14 @@ describe('the console’s texts', () => {
   })
 
   it('say every standing warning of the server in full', () => {
-    const codes = ['untrustedProxy', 'plainHttp']
+    const codes = [
+      'untrustedProxy',
+      'plainHttp',
+      'lookupCertificate',
+      'lookupPortInUse',
+      'lookupPortDenied',
+      'lookupPortFailed',
+    ]
     expect(missing(codes.flatMap((code) => [`warning.${code}.title`, `warning.${code}.body`]))).toEqual([])
   })
 

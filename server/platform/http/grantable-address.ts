@@ -25,3 +25,8 @@ export function isGrantable(
   if (neverGranted.has(range) || isClassE(address)) return false
   return !createAddressMatcher([...ownAddresses, ...proxies])(address)
 }
+
+/** Whether an address is one host's on the Internet: what a foreign lookup service may say of somebody. */
+export function isPublicUnicast(address: string): boolean {
+  return ipaddr.parse(address).range() === 'unicast'
+}

@@ -9,29 +9,19 @@ const yearSeconds = 31_536_000
  */
 export function securityHeaders({
   publicUrl,
-  connectSources = [],
+  connectSources = () => [],
 }: {
   publicUrl: string
-  /** Origins that pages may ask beside their own: the listeners that discover addresses. */
-  connectSources?: readonly string[]
+  /** Origins that pages may ask beside their own at the moment: what discovers addresses. */
+  connectSources?: () => readonly string[]
 }): MiddlewareHandler {
-  const policy = {
-    'default-src': "'none'",
-    'script-src': "'self'",
-    'style-src': "'self'",
-    'img-src': "'self' data:",
-    'font-src': "'self'",
-    'connect-src': ["'self'", ...connectSources].join(' '),
-    'manifest-src': "'self'",
-    'worker-src': "'self'",
-    'form-action': "'self'",
-    'base-uri': "'none'",
-    'frame-ancestors': "'none'",
+  let known: { sources: string; policy: string } | undefined
+  function policy(): string {
+    const sources = ["'self'", ...connectSources()].join(' ')
+    if (known?.sources !== sources) known = { sources, policy: toPolicy(sources) }
+    return known.policy
   }
   const headers = Object.entries({
-    'Content-Security-Policy': Object.entries(policy)
-      .map((part) => part.join(' '))
-      .join('; '),
     // On an origin that browsers don't trust they ignore it, and complain on each page.
     ...(isTrustworthy(publicUrl) && { 'Cross-Origin-Opener-Policy': 'same-origin' }),
     'Cross-Origin-Resource-Policy': 'same-origin',
@@ -44,11 +34,31 @@ export function securityHeaders({
   })
   return async function setSecurityHeaders(c, next) {
     await next()
-    for (const [name, value] of headers) if (!c.res.headers.has(name)) c.res.headers.set(name, value)
-    if (c.req.path.startsWith('/api') && !c.res.headers.has('Cache-Control'))
-      c.res.headers.set('Cache-Control', 'no-store')
+    const { headers: said } = c.res
+    if (!said.has(policyHeader)) said.set(policyHeader, policy())
+    for (const [name, value] of headers) if (!said.has(name)) said.set(name, value)
+    if (c.req.path.startsWith('/api') && !said.has('Cache-Control')) said.set('Cache-Control', 'no-store')
   }
 }
+
+const policyHeader = 'Content-Security-Policy'
+
+const toPolicy = (connectSources: string): string =>
+  Object.entries({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data:",
+    'font-src': "'self'",
+    'connect-src': connectSources,
+    'manifest-src': "'self'",
+    'worker-src': "'self'",
+    'form-action': "'self'",
+    'base-uri': "'none'",
+    'frame-ancestors': "'none'",
+  })
+    .map((part) => part.join(' '))
+    .join('; ')
 
 /** Whether browsers take the origin for a secure context: https, or this machine itself. */
 const isTrustworthy = (publicUrl: string): boolean =>
