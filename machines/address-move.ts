@@ -147,15 +147,13 @@ function renewed(settled: AddressVerdict, known: HeldAddress, seen: SeenAddress)
     onlyFor: widened(known.onlyFor, seen),
   }
   const addresses = settled.addresses.map((other) => (other === known ? row : other))
-  const hasJoined =
-    row.onlyFor?.length !== known.onlyFor?.length || (!isExtra(seen) && known.source !== 'own')
-  if (!hasJoined) return { ...settled, addresses }
+  const isNewlyOwn = !isExtra(seen) && known.source !== 'own'
+  if (!isNewlyOwn && row.onlyFor?.length === known.onlyFor?.length) return { ...settled, addresses }
   const reason = isExtra(seen) ? seen.source : 'flapping'
-  return {
-    ...settled,
-    addresses,
-    events: [...settled.events, { type: 'joined', address: seen.address, reason }],
-  }
+  // An own one beside it that was not seen for long goes at once.
+  const after = settleAddresses(addresses, seen.at)
+  const joining: AddressEvent = { type: 'joined', address: seen.address, reason }
+  return { ...after, events: [...settled.events, joining, ...after.events] }
 }
 
 const strengths: readonly AddressSource[] = ['claimed', 'discovered', 'own']

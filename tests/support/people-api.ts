@@ -102,7 +102,7 @@ function toDeps({ db }: TestDatabase, config: Config, told: string[]) {
 }
 
 /** Keeps cookies as a browser does, and lets a test look at them and put old ones back. */
-function createBrowser(ask: (path: string, init: RequestInit) => Response | Promise<Response>) {
+export function createBrowser(ask: (path: string, init: RequestInit) => Response | Promise<Response>) {
   const jar = new Map<string, string>()
 
   async function call(
