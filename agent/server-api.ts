@@ -19,7 +19,7 @@ export async function postJson<Data>(
   body: unknown,
   options: { ca: string | undefined; schema: z.ZodType<Data> },
 ): Promise<ApiAnswer<Data>> {
-  const { status, text } = await exchange(url, JSON.stringify(body), options.ca)
+  const { status, text } = await exchange(url, { method: 'POST', body: JSON.stringify(body), ca: options.ca })
   const answer: unknown = JSON.parse(text)
   if (status >= 200 && status < 300) return z.object({ data: options.schema }).parse(answer)
   return { err: errorCodeOf(text) ?? 'err.internal', status }
@@ -34,13 +34,36 @@ export function errorCodeOf(text: string): string | undefined {
   }
 }
 
-function exchange(url: URL, body: string, ca: string | undefined): Promise<{ status: number; text: string }> {
+/**
+ * One request and its answer as it came.
+ * @throws Error on a network fault, after 10 s without a word, and for an answer above `limitBytes`.
+ */
+export function exchange(
+  url: URL,
+  {
+    method,
+    headers = {},
+    body,
+    ca,
+    limitBytes = answerLimitBytes,
+  }: {
+    method: 'GET' | 'POST'
+    headers?: Record<string, string>
+    /** JSON. */
+    body?: string
+    ca: string | undefined
+    limitBytes?: number
+  },
+): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const isJson = body === undefined ? {} : { 'content-type': 'application/json' }
   const request = send(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    method,
+    headers: { ...isJson, 'content-length': Buffer.byteLength(body ?? ''), ...headers },
     ...(ca === undefined ? {} : { ca }),
+    // A connection of its own: one that was kept would come from the address that this host had then.
+    agent: false,
     timeout: answerWithinMs,
   })
   request.on('response', (response) => {
@@ -48,13 +71,13 @@ function exchange(url: URL, body: string, ca: string | undefined): Promise<{ sta
     response.setEncoding('utf8')
     response.on('data', (chunk: string) => {
       text += chunk
-      if (text.length > answerLimitBytes) request.destroy(new Error('the answer is too long'))
+      if (text.length > limitBytes) request.destroy(new Error('the answer is too long'))
     })
     response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     response.on('error', reject)
   })
   request.on('timeout', () => request.destroy(new Error('no answer in time')))
   request.on('error', reject)
-  request.end(body)
+  request.end(body ?? '')
   return promise
 }

@@ -38,6 +38,18 @@ export const layerRules: IForbiddenRuleType[] = [
     },
   },
   {
+    name: 'knoc-client takes from the agent how the server is asked, and no more',
+    severity: 'error',
+    from: { path: '^agent/client/', pathNot: tests },
+    to: { path: '^agent/', pathNot: ['^agent/client/', '^agent/(server-api|version)\\.ts$'] },
+  },
+  {
+    name: 'the agent knows nothing of knoc-client',
+    severity: 'error',
+    from: { path: '^agent/', pathNot: ['^agent/client/', tests] },
+    to: { path: '^agent/client/' },
+  },
+  {
     name: 'the server knows neither agent nor web',
     severity: 'error',
     from: { path: '^server/', pathNot: tests },

@@ -8,6 +8,7 @@ import { requireProgram } from './debian.ts'
 import { startHands } from './hands.ts'
 
 const prefix = 'knoc-t-'
+const device = 'wire0'
 let made = 0
 
 /** Addresses of the host and of the client outside, and of another one that nobody has. */
@@ -50,7 +51,8 @@ export async function aHost() {
   await run('ip', ['netns', 'add', inside])
   await run('ip', ['netns', 'add', outside])
   await connect(inside, outside)
-  const client = startHands((command) => ['ip', 'netns', 'exec', outside, ...command])
+  const placeOutside = (command: readonly string[]) => ['ip', 'netns', 'exec', outside, ...command]
+  const client = startHands(placeOutside)
   const hands = startHands(place)
 
   /** An empty set with timeouts. */
@@ -71,6 +73,11 @@ export async function aHost() {
     place,
     /** Runs a program on the host; its stdout. */
     exec,
+    /** Puts a command where somebody outside is. */
+    placeOutside,
+    /** Gives the client outside an address or takes it away. */
+    addressOfClient: (act: 'add' | 'del', address: string) =>
+      run('ip', ['-n', outside, 'address', act, `${address}/24`, 'dev', device]),
     /** Somebody outside; and the test's own hands on the host. */
     client,
     hands,
@@ -112,7 +119,6 @@ function rulesOf(port: number, set: string): string[][] {
 }
 
 async function connect(inside: string, outside: string): Promise<void> {
-  const device = 'wire0'
   await run('ip', [
     '-n',
     inside,
