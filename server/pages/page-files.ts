@@ -64,7 +64,8 @@ async function readPageFile(folder: string, path: string): Promise<PageFile | un
 }
 
 function toPageFile(path: string, body: Uint8Array<ArrayBuffer>): PageFile {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  // Weak: the same for the packed form and the plain one.
+  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const type = types[extname(path)] ?? 'application/octet-stream'
   return { body, type, etag, isHashed: /^(previous\/)?assets\//.test(path) }
 }

@@ -1,11 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pageRoutes } from './page.routes.ts'
 import { readPageFiles } from './page-files.ts'
 
+const long = 'a line of a long file\n'.repeat(200)
+
 const built = {
+  'assets/long.js': long,
   'index.html': 'portal',
   'admin.html': 'console',
   'sw.js': 'worker',
@@ -66,6 +70,28 @@ describe('the pages', () => {
 
   it('says that a file is missing, and lets nobody remember it', async () => {
     expect(await get('/assets/main-older.js')).toMatchObject({ status: 404, cache: 'no-store' })
+  })
+
+  it('packs text for browsers that take it, under the same name', async () => {
+    const routes = pageRoutes(await readPageFiles(folder))
+    const ask = (accepted?: string, path = '/assets/long.js') =>
+      routes.request(path, { headers: accepted === undefined ? {} : { 'Accept-Encoding': accepted } })
+    const packed = await ask('br;q=1, gzip;q=0.8')
+    expect(Object.fromEntries(packed.headers)).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: 'Accept-Encoding',
+    })
+    expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(long)
+    for (const accepted of [undefined, '', 'br', 'gzip;q=0', 'gzip; q=0.000, br']) {
+      const plain = await ask(accepted)
+      expect(plain.headers.get('Content-Encoding'), accepted).toBeNull()
+      expect(plain.headers.get('Vary')).toBe('Accept-Encoding')
+      expect(await plain.text()).toBe(long)
+    }
+    const etag = packed.headers.get('ETag') ?? ''
+    const again = await routes.request('/assets/long.js', { headers: { 'If-None-Match': etag } })
+    expect(again.status).toBe(304)
+    expect((await ask('gzip', '/index.html')).headers.get('Content-Encoding')).toBeNull()
   })
 
   it('takes the service worker back with KNOC_SERVICE_WORKER=off', async () => {

@@ -10,13 +10,17 @@ const built = join(root, 'web/dist/bundle-hash.txt')
 /** What the pages are made of. */
 const sources = ['web', 'machines', 'server', 'package.json', 'package-lock.json']
 
-/** Builds portal and console unless what is there is newer than what they are made of; one build at a time. */
-export async function buildWeb(): Promise<void> {
+/**
+ * Builds portal and console unless what is there is newer than what they are made of, or in any case with `anew`; one
+ * build at a time. As users get them: Vitest's NODE_ENV would put React's development build into them.
+ */
+export async function buildWeb({ anew = false } = {}): Promise<void> {
   const giveBack = await takeTurn()
   try {
-    if (newest(sources) <= changedAt(built)) return
+    if (!anew && newest(sources) <= changedAt(built)) return
     const build = ['run', '-A', 'npm:vite', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']
-    execFileSync(process.execPath, build, { cwd: root, stdio: 'inherit' })
+    const env = { ...process.env, NODE_ENV: 'production' }
+    execFileSync(process.execPath, build, { cwd: root, stdio: 'inherit', env })
   } finally {
     giveBack()
   }

@@ -38,14 +38,9 @@ export function AdminFrame({ children }: { children: ReactNode }) {
         className="relative z-30 lg:hidden"
         aria-label={t('admin.nav.label')}
       >
-        <DialogBackdrop
-          transition
-          className="fixed inset-0 bg-veil transition-opacity duration-150 data-closed:opacity-0"
-        />
-        <DialogPanel
-          transition
-          className="fixed inset-y-0 left-0 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface shadow-high transition duration-200 ease-out data-closed:-translate-x-full"
-        >
+        {/* The style sheet alone lets it appear, as in components/dialog.tsx. */}
+        <DialogBackdrop className="fixed inset-0 bg-veil transition-opacity duration-150 starting:opacity-0" />
+        <DialogPanel className="fixed inset-y-0 left-0 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface shadow-high transition duration-200 ease-out starting:-translate-x-full">
           <AdminSidebar version={status?.ServerVersion} onNavigate={closeDrawer} />
         </DialogPanel>
       </Dialog>
