@@ -99,7 +99,7 @@ const sizes: Record<ButtonSize, string> = {
 /** The look of a button, for a link or menu that is to look like one. */
 export const buttonClass = ({ variant = 'secondary', size = 'md', wide }: Omit<Look, 'icon'>): string =>
   cx(
-    'inline-flex items-center justify-center border font-semibold whitespace-nowrap select-none transition-[background-color,border-color,color,transform,filter] duration-150 disabled:cursor-not-allowed aria-disabled:cursor-progress',
+    'inline-flex items-center justify-center border font-semibold max-w-full whitespace-nowrap max-sm:whitespace-normal select-none transition-[background-color,border-color,color,transform,filter] duration-150 disabled:cursor-not-allowed aria-disabled:cursor-progress',
     sizes[size],
     variants[variant],
     wide && 'w-full',

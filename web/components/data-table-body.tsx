@@ -66,9 +66,9 @@ const toRow = <Row,>(row: Row, { columns, rowId, isMuted, onRowClick }: Props<Ro
       <td
         key={id}
         className={cx(
-          'px-4 py-2.5 align-middle first:pl-5 last:pr-5 cards:flex cards:items-baseline cards:justify-between cards:gap-4 cards:p-0 cards:first:pl-0 cards:last:pr-0',
+          'px-4 py-2.5 align-middle first:pl-5 last:pr-5 cards:flex cards:items-baseline cards:justify-between cards:gap-4 cards:p-0 cards:first:pl-0 cards:last:pr-0 cards:*:whitespace-normal',
           align === 'end' && 'text-right',
-          isTitle && 'font-semibold cards:order-first cards:pr-10! cards:text-base',
+          isTitle ? 'font-semibold cards:order-first cards:pr-10! cards:text-base' : 'cards:text-right',
           // On a card the buttons stand in its corner.
           headerHidden && 'cards:absolute cards:top-2 cards:right-2',
         )}

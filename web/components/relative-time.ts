@@ -13,7 +13,7 @@ export function relativeTime(at: number, { now, locale }: { now: number; locale:
   }).format(value, unit)
 }
 
-/** A time span in its largest unit: '5 minutes', '1h 20m' above an hour. Never below zero. */
+/** A time span in its largest unit: '5 minutes', '1h 20m' above an hour, in German '1 Std. 20 Min.'. Never below zero. */
 export function timeSpan(milliseconds: number, locale: string): string {
   const rest = Math.max(0, milliseconds)
   const hours = Math.floor(rest / 3_600_000)
@@ -22,7 +22,7 @@ export function timeSpan(milliseconds: number, locale: string): string {
     const minutes = Math.floor((rest % 3_600_000) / 60_000)
     return minutes === 0
       ? amount(hours, 'hour', locale)
-      : `${amount(hours, 'hour', locale, 'narrow')} ${amount(minutes, 'minute', locale, 'narrow')}`
+      : `${amount(hours, 'hour', locale, compact(locale))} ${amount(minutes, 'minute', locale, compact(locale))}`
   }
   return rest >= 60_000
     ? amount(Math.floor(rest / 60_000), 'minute', locale)
@@ -37,11 +37,14 @@ export function clockTime(milliseconds: number): string {
     .join(':')
 }
 
+/** English has letters that everybody reads; elsewhere browsers' narrow forms mix letters and abbreviations. */
+const compact = (locale: string) => (locale.startsWith('en') ? 'narrow' : 'short')
+
 const amount = (
   value: number,
   unit: string,
   locale: string,
-  unitDisplay: 'long' | 'narrow' = 'long',
+  unitDisplay: 'long' | 'short' | 'narrow' = 'long',
 ): string => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(value)
 
 function inLargestUnit(difference: number): { value: number; unit: Intl.RelativeTimeFormatUnit } {

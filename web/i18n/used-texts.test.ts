@@ -10,8 +10,8 @@ const base = (key: string): string => key.replace(/_(zero|one|two|few|many|other
 const keys = new Set([...Object.keys(texts), ...Object.keys(adminTexts)].map(base))
 
 const portal = read('portal')
-const shared = ['components', 'forms', 'i18n', 'passkeys', 'shell', 'signin', 'theme'].flatMap(read)
-const console = read('admin')
+const shared = ['components', 'i18n', 'passkeys', 'shell', 'signin', 'theme'].flatMap(read)
+const console = ['admin', 'forms'].flatMap(read)
 /** Definitions, machines and errors name texts, too. */
 const named = ['../server/backends/definitions', '../machines'].flatMap(read)
 const everything = [...portal, ...shared, ...console, ...named].join('\n')

@@ -6,6 +6,7 @@ import { Button, buttonClass } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Menu, type MenuAction } from '../../components/menu.tsx'
 import { listOf } from '../../i18n/in-locale.ts'
+import { isTextKey } from '../../i18n/start-i18n.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Facts } from '../components/facts.tsx'
 import { OnlineMark } from '../components/online-mark.tsx'
@@ -57,13 +58,14 @@ export function KnocDetailDialog({ knoc, onClose, actionsOf }: Props) {
 function Body({ knoc }: { knoc: KnocRow }) {
   const { t, i18n } = useTranslation()
   const type = findKnocType(knoc.BackendType)
+  const kind = `backend.${knoc.BackendType}`
   return (
     <div className="flex flex-col gap-6 pb-3">
       <Facts
         facts={[
           {
             label: t('admin.knocs.type'),
-            value: type ? t(`knocType.${type.key}`) : knoc.BackendType,
+            value: type ? t(`knocType.${type.key}`) : isTextKey(i18n, kind) ? i18n.t(kind) : knoc.BackendType,
           },
           {
             label: t('admin.knocs.agentName'),
