@@ -34,8 +34,8 @@ export function keptReferrer(now = Date.now()): Referrer | null {
   return url === null ? null : { url, isRepeated: last?.url === url && now - last.at < againWithinMs }
 }
 
-/** Nobody goes back there any more. */
-export const dropReferrer = (): void => keep({ ...kept(), url: null })
+/** Nobody goes back there any more, and nothing is kept of it. */
+export const dropReferrer = (): void => browserStorage.clearSession('referrer')
 
 /** Goes back, once. */
 export function goBackTo(url: string, address: string): void {

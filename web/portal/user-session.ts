@@ -2,6 +2,7 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { navigate } from 'wouter/use-browser-location'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { ApiFailure, echoSession, isFailure } from '../api.ts'
+import { freshFor } from '../shell/query-client.ts'
 import type { SecondStep, SignedIn } from '../shell/routes.ts'
 import { fetchStatus, revalidate } from './portal-api.ts'
 import {
@@ -32,7 +33,7 @@ const standingQuery = queryOptions<Standing>({
   queryFn: ({ signal, client }) => readStanding(client, () => fetchStatus({ signal })),
   initialData: () => (isSigningOut() ? null : (restoreSession() ?? undefined)),
   initialDataUpdatedAt: 0,
-  staleTime: 3 * 60_000,
+  staleTime: freshFor.status,
 })
 
 /** How far somebody is signed in, for the guards. */

@@ -55,3 +55,22 @@ it('works on without storage, and with spoilt content', () => {
   const spoilt = createBrowserStorage({ local: aStore({ favouriteAclIds: '[{' }), session: aStore() })
   expect(spoilt.readLocal('favouriteAclIds')).toBe('[{')
 })
+
+it('shows a value to other tabs without keeping it, and nothing at all on a public computer', () => {
+  const written: string[] = []
+  const local = aStore()
+  const watched = {
+    ...local,
+    setItem: (key: string, value: string) => {
+      written.push(`${key}=${value}`)
+      local.setItem(key, value)
+    },
+  }
+  const storage = createBrowserStorage({ local: watched, session: aStore() })
+  storage.flashLocal('knoc-sign-in', { kind: 'signedOut' })
+  expect(written).toEqual(['knoc-sign-in={"kind":"signedOut"}'])
+  expect(local.kept).toEqual({})
+  storage.setKiosk(true)
+  storage.flashLocal('knoc-sign-in', { kind: 'signedOut' })
+  expect(written).toHaveLength(1)
+})
