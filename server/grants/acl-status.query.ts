@@ -35,6 +35,8 @@ export type AclStatusRow = {
   allowed: boolean | null
   live: boolean
   endsAt: Date | null
+  /** When the newest of the live grants was made. */
+  grantedAt: Date | null
   everGranted: boolean
   lastReason: string | null
   entries: EntryRow[]
@@ -67,7 +69,7 @@ export async function listAclStatuses(
       coalesce(r.seen_at > statement_timestamp() - interval '6 seconds', false) as agent_online,
       (select address_allowed(a, c.address) from client c) as allowed,
       reads.list_read_at, reads.list_read_again_at,
-      coalesce(standing.live, false) as live, standing.ends_at,
+      coalesce(standing.live, false) as live, standing.ends_at, standing.granted_at,
       last.id is not null as ever_granted, last.ended_reason as last_reason,
       coalesce(seen.entries, '[]') as entries
     from visible v
@@ -80,7 +82,7 @@ export async function listAclStatuses(
         where lr.read_at + (lr.read_at - lr.previous_read_at) > statement_timestamp()) as list_read_again_at
       from list_reads lr where lr.acl_id = a.id) reads on true
     left join lateral (
-      select true as live, max(l.ends_at) as ends_at from live_grants l
+      select true as live, max(l.ends_at) as ends_at, max(l.created_at) as granted_at from live_grants l
       where l.session_id = ${sessionId}::uuid and l.acl_id = a.id having count(*) > 0) standing on true
     left join lateral (
       select g.id, g.ended_reason from grants g

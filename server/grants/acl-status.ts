@@ -1,5 +1,5 @@
 import { grantCan } from '#machines/grant.machine.ts'
-import { type StatusNumber, statusOf, toEntryFacts } from '#machines/grant-status.ts'
+import { type EntryFacts, type StatusNumber, statusOf, toEntryFacts } from '#machines/grant-status.ts'
 import { isPassiveType } from '../backends/definitions/index.ts'
 import type { AclStatus, Restriction } from '../status/status.schema.ts'
 import type { AclStatusRow } from './acl-status.query.ts'
@@ -12,7 +12,7 @@ export function statusNumberOf(row: AclStatusRow): StatusNumber {
     live: row.live,
     everGranted: row.everGranted,
     grantError: row.lastReason === 'failed' && !row.live,
-    entries: row.entries.map(toEntryFacts),
+    entries: row.entries.map((entry) => toFacts(row, entry)),
   })
 }
 
@@ -45,12 +45,24 @@ export function toAclStatus(row: AclStatusRow): AclStatus {
     CGNATOpen: row.cgnatOpen,
     AutoBrowseUsers: row.autoBrowseUsers,
     Config: {},
-    VerifiedAt: verifiedAt(row),
+    // Of a list nothing is verified: it was read, whoever read it.
+    VerifiedAt: isPassiveType(row.backendType) ? null : verifiedAt(row),
     RestrictedBy: restrictionOf(row),
     Passive: isPassiveType(row.backendType),
     ListReadAt: row.listReadAt?.toISOString() ?? null,
     NextReadAt: row.listReadAgainAt?.toISOString() ?? null,
   }
+}
+
+/**
+ * A reading moves the grants that it carried, not those that came after it: an address that is granted anew before the
+ * list was served without it is published again. Specification README "Allowlist body", "Passive lists closing".
+ */
+function toFacts(row: AclStatusRow, entry: AclStatusRow['entries'][number]): EntryFacts {
+  const facts = toEntryFacts(entry)
+  if (!isPassiveType(row.backendType) || row.grantedAt === null) return facts
+  const wasCarried = entry.seenAt !== null && Date.parse(entry.seenAt) >= row.grantedAt.getTime()
+  return { ...facts, seenOpen: facts.seenOpen && wasCarried }
 }
 
 /** Why the session's address may not have it; null when it may. */
