@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { dropClaimed, moveAddresses } from './address-batch.ts'
 import {
   type AddressEvent,
+  type AddressSource,
   type AddressVerdict,
   flappingMs,
   type HeldAddress,
@@ -101,9 +102,7 @@ const history = fc.array(
   fc.record({
     number: fc.integer({ min: 1, max: 7 }),
     isSix: fc.boolean(),
-    source: fc.constantFrom('own', 'own', 'discovered', 'claimed') as fc.Arbitrary<
-      'own' | 'discovered' | 'claimed'
-    >,
+    source: fc.constantFrom<AddressSource[]>('own', 'own', 'discovered', 'claimed'),
     onlyFor: fc.constantFrom(undefined, 'a', 'b'),
     wait: fc.constantFrom(0, 1_000, 30_000, seenAgainMs, 2 * minute, flappingMs),
   }),

@@ -31,10 +31,7 @@ const remedies: Record<PortFault['Code'], string> = {
   lookupPortFailed: 'move it or switch it off with KNOC_LOOKUP_PORTS',
 }
 
-/** The lookup ports of this replica: started and stopped as the settings say, each on its own. */
-export type LookupListeners = ReturnType<typeof createLookupListeners>
-
-/** None of them listens yet. */
+/** The lookup ports of this replica: started and stopped as the settings say, each on its own. None listens yet. */
 export function createLookupListeners({
   config,
   certificate,

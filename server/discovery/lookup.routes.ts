@@ -12,7 +12,7 @@ import type { Sight } from './sight.ts'
 export type LookupDeps = { config: Pick<Config, 'publicUrl' | 'trustedProxies'>; sight: Sight; clock: Clock }
 
 /** A page asks a handful of ports at once, now and then; a whole office is behind one address. */
-const lookupsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
+const lookupsOfAnAddress = { burst: 1_500, perMinute: 6_000 }
 
 /** One count for all ports. */
 export const lookupLimit = (clock: Clock): MiddlewareHandler<HttpEnv> => rateLimit(lookupsOfAnAddress, clock)

@@ -1,10 +1,17 @@
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { aCertificate } from '#tests/support/certificate.ts'
 import { ApiError } from '../errors.ts'
+import { type Certificate, openCertificate } from './certificate.ts'
 import { bodyLimit } from './http/body-limit.ts'
 import { type Fetch, type ListenerLimits, startListener } from './listener.ts'
 import { startDenoListener } from './listener-deno.ts'
@@ -16,7 +23,12 @@ const config = { host: '127.0.0.1', port: 0, trustedProxies: [] }
 
 async function start(
   fetch: Fetch = (_, { peer }) => new Response(peer),
-  more: { onUpgrade?: OnUpgrade; limits?: Partial<ListenerLimits>; host?: string } = {},
+  more: {
+    onUpgrade?: OnUpgrade
+    limits?: Partial<ListenerLimits>
+    host?: string
+    certificate?: Certificate
+  } = {},
 ) {
   const { host = config.host, ...options } = more
   const listener = await startListener({ config: { ...config, host }, fetch, log, ...options })
@@ -153,6 +165,39 @@ describe('the listener', () => {
     await wait(100)
     await stop(200)
     expect(await endless).toBe('cut')
+  })
+})
+
+describe('the listener with a certificate', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knoc-tls-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const { certificate: certificateFile, key: keyFile, authority } = aCertificate(folder, 'DNS:localhost')
+
+  const startTls = async (more: Parameters<typeof start>[1] = {}) => {
+    const certificate = await openCertificate({ certificateFile, keyFile }, log)
+    return start(undefined, { ...more, certificate })
+  }
+
+  it('speaks https to browsers and agents, and nothing in plain text', async () => {
+    const { port } = await startTls({
+      onUpgrade: async ({ accept }) => (await accept()).send('hello'),
+    })
+    const ca = readFileSync(authority)
+    const options = { port, host: '127.0.0.1', servername: 'localhost', ca }
+    const [answer] = (await once(request(options).end(), 'response')) as [IncomingMessage]
+    expect(answer.statusCode).toBe(200)
+    answer.resume()
+    const agent = new WebSocket(`wss://localhost:${port}/agent`, { ca, host: '127.0.0.1' })
+    expect(String((await once(agent, 'message'))[0])).toBe('hello')
+    const plain = dial(port)
+    plain.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await closed(plain.socket, 4000)).toBe(true)
+    expect(plain.text()).not.toContain('200 OK')
+  })
+
+  it('closes a connection that never finishes its handshake', async () => {
+    const { port } = await startTls({ limits: { handshake: 500 } })
+    expect(await closed(dial(port).socket, 5000)).toBe(true)
   })
 })
 

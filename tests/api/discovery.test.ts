@@ -57,7 +57,7 @@ describe('what lookup ports prove', () => {
     expect(await api.openFor(later)).toEqual([])
     await person.post('/grant', { ACLID: later.aclId })
     expect(await api.openFor(later)).toEqual([own, two, three].toSorted())
-    const events = await auditOf(api, person.userName)
+    const events = await auditOf(api.people, person.userName)
     expect(events.filter(({ kind }) => kind === 'PortWalkGrant').map(({ fields }) => fields)).toEqual(
       [two, three].map((IpAddress) => ({ UserName: person.userName, IpAddress })),
     )
@@ -70,7 +70,7 @@ describe('what lookup ports prove', () => {
     await api.lookUp(443, two, await person.nonce())
     await person.post('/log_ips', { IPs: [{ Port: 443, IP: two }] })
     expect(await api.openFor(knoc)).toEqual([own, two].toSorted())
-    await api.deps.rights.change({ acls: [knoc.aclId] }, 'aclChanged', async (tx) => {
+    await api.rights.change({ acls: [knoc.aclId] }, 'knocChanged', async (tx) => {
       await tx.updateTable('acls').set({ cgnatOpen: false }).where('id', '=', knoc.aclId).execute()
     })
     expect(await api.openFor(knoc)).toEqual([own])
@@ -85,7 +85,9 @@ describe('what lookup ports prove', () => {
     for (const { Port, IP } of IPs) await api.lookUp(Port, IP, nonce)
     expect((await person.post('/log_ips', { IPs })).status).toBe(200)
     expect(await api.openFor(knoc)).toHaveLength(4)
-    const refused = (await auditOf(api, person.userName)).filter(({ kind }) => kind === 'AddressRefused')
+    const refused = (await auditOf(api.people, person.userName)).filter(
+      ({ kind }) => kind === 'AddressRefused',
+    )
     expect(refused.map(({ fields }) => fields['IpAddress'])).toEqual([found[3]])
   })
 
@@ -158,20 +160,12 @@ describe('an address that was not proven opens nothing', () => {
     [
       'seen with a nonce of more than 60 s ago',
       ({ found, sessionId }) =>
-        api.lookUp(
-          222,
-          found,
-          makeNonce(api.deps.sealer, { sessionId, issuedAt: new Date(Date.now() - 62_000) }),
-        ),
+        api.lookUp(222, found, makeNonce(api.sealer, { sessionId, issuedAt: new Date(Date.now() - 62_000) })),
     ],
     [
       'seen with a nonce of the future',
       ({ found, sessionId }) =>
-        api.lookUp(
-          222,
-          found,
-          makeNonce(api.deps.sealer, { sessionId, issuedAt: new Date(Date.now() + 20_000) }),
-        ),
+        api.lookUp(222, found, makeNonce(api.sealer, { sessionId, issuedAt: new Date(Date.now() + 20_000) })),
     ],
     [
       'seen with a nonce that the port was shown before',
@@ -231,6 +225,17 @@ describe('an address that was not proven opens nothing', () => {
     expect(await api.openFor(knoc)).not.toContain(found)
   })
 
+  it('and lookups of one address have a limit, over all ports', async () => {
+    const [busy, idle] = addresses(2) as [string, string]
+    let asked = 0
+    let refused = await api.lookUp(443, busy, '')
+    while (refused.status === 200) refused = await api.lookUp([443, 222][(asked += 1) % 2] ?? 443, busy, '')
+    expect(asked).toBeGreaterThan(1_400)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect((await api.lookUp(443, idle, '')).status).toBe(200)
+  })
+
   it('and a flood of wrong nonces writes nothing', async () => {
     const person = await api.aPerson(one())
     const nonce = await person.nonce()
@@ -256,11 +261,11 @@ describe('who may tie addresses to a session', () => {
       status: 401,
       body: { Err: 'err.invalidSession' },
     })
-    const admin = await anAdmin(api)
+    const admin = await anAdmin(api.people)
     const console_ = api.browser(one())
     await console_.post('/admin/login', { UserName: admin.userName, Password: rightPassword })
     expect((await console_.post('/log_ips', some)).status).toBe(401)
-    const half = await aUser(api, { totpEnabled: true })
+    const half = await aUser(api.people, { totpEnabled: true })
     const halfway = api.browser(one())
     await halfway.post('/login', { UserName: half.userName, Password: rightPassword })
     expect((await halfway.post('/log_ips', some)).body.Err).toBe('err.totpEnrolmentRequired')
@@ -561,7 +566,7 @@ describe('what browsers are told', () => {
       ...families,
     })
     expect(await policy()).toContain('https://knoc.example:443')
-    const admin = await anAdmin(api)
+    const admin = await anAdmin(api.people)
     const console_ = api.browser(one())
     await console_.post('/admin/login', { UserName: admin.userName, Password: rightPassword })
     expect((await console_.get('/admin/status')).body.data.Warnings).toContainEqual({

@@ -83,12 +83,15 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
   }
 
   return {
-    ...people,
-    deps: { ...deps, rights },
+    /** For the builders of people. */
+    people,
+    db,
+    sealer,
+    rights,
     app,
     grants,
-    discovery,
     set,
+    stop: people.stop,
     browser,
     aPerson,
     /** The same browser, which keeps its cookies, at another address. */
@@ -104,14 +107,14 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
       return knoc
     },
     /** A request to a lookup port, from wherever the test says. */
-    lookUp: (port: number, at: string, nonce: string, headers: Record<string, string> = {}) =>
+    lookUp: async (port: number, at: string, nonce: string, headers: Record<string, string> = {}) =>
       (ports.get(port) as NonNullable<ReturnType<typeof ports.get>>).request(
         `/any/path?n=${nonce}`,
         { headers },
         { peer: at },
       ),
     /** A request to the portal's own port by one of its names. */
-    lookUpAt: (host: string, at: string, nonce: string) =>
+    lookUpAt: async (host: string, at: string, nonce: string) =>
       app.request(`/ip?n=${nonce}`, { headers: { Host: host } }, { peer: at }),
     /** Addresses for which a list is to be open. */
     openFor: async ({ targetId }: { targetId: string }): Promise<string[]> => {
