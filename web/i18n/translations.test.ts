@@ -62,6 +62,7 @@ const otherWords: readonly [RegExp, string][] = [
   [/\bAgenten\b/, 'Agent, Agents'],
   [/\b(Login|einloggen|ausloggen)/i, 'anmelden, abmelden'],
   [/\bAccount/, 'Konto'],
+  [/\bZug[aä]nge?s?\b/, 'Zugriff'],
   [/\bAdmins?\b(?!-)/, 'Administrator'],
   [/\b(Whitelist|Blacklist|Allowlist|Denylist)/i, 'Positivliste, Sperrliste'],
   [/\b(widerrufen|widerruft)\b/, 'entziehen'],
