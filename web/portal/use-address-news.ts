@@ -22,8 +22,8 @@ export function useAddressNews(session: UserSession | null | undefined): {
     const isNewSession = seen?.session !== status.Session
     setSeen({ session: status.Session, startedAt: isNewSession ? now : seen.startedAt, addresses })
     const isSettling = isNewSession || now - seen.startedAt < settlingMs
-    const told = addressNews(seen?.addresses ?? addresses, addresses).filter(
-      ({ kind }) => kind === 'moved' || !isSettling,
+    const told = addressNews(seen?.addresses ?? addresses, addresses).filter(({ kind }) =>
+      kind === 'dropped' ? !isNewSession : kind === 'moved' || !isSettling,
     )
     if (told.length > 0) setNews((before) => mergeNews(before, told))
   }

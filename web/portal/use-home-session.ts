@@ -47,10 +47,10 @@ export function useHomeSession(): HomeSession {
         setFailure(null)
         setIsOffline(false)
       } catch (cause) {
+        // That ends this page as well, which gives up its looks: the reason is told all the same.
+        if (endIfExpired(queryClient, cause)) return
         // Given up for another look, which says how things stand.
-        if (how.signal.aborted) return
-        setFailure(cause)
-        endIfExpired(queryClient, cause)
+        if (!how.signal.aborted) setFailure(cause)
       }
     },
     [queryClient],
