@@ -33,11 +33,18 @@ export function readLogo(text: string): LogoImage | LogoFault {
   return { mediaType: png ? 'image/png' : 'image/jpeg', bytes }
 }
 
-/** The signature and the header chunk that has to follow it. PNG specification, 5.2 and 11.2.1. */
+/** The signature, the header chunk that has to follow it, and whole chunks up to the last. PNG specification, 5, 11.2. */
 function pngSize(bytes: Uint8Array<ArrayBuffer>): Size | undefined {
   if (bytes.length < 33 || !pngStart.every((byte, index) => bytes[index] === byte)) return undefined
   const view = new DataView(bytes.buffer)
-  return toSize(view.getUint32(16), view.getUint32(20))
+  return isWholePng(view) ? toSize(view.getUint32(16), view.getUint32(20)) : undefined
+}
+
+/** Browsers draw half of a picture that breaks off. A chunk has its length, its name, its data and a checksum. */
+function isWholePng(view: DataView): boolean {
+  for (let at = pngSignature; at + 12 <= view.byteLength; at += 12 + view.getUint32(at))
+    if (view.getUint32(at + 4) === pngEnd) return true
+  return false
 }
 
 /** Walks the segments up to the frame header, which must come before the picture's data. ITU T.81, B.1 and B.2.2. */
@@ -53,6 +60,9 @@ function jpegSize(bytes: Uint8Array<ArrayBuffer>): Size | undefined {
   return undefined
 }
 
+const pngSignature = 8
+/** IEND */
+const pngEnd = 0x49_45_4e_44
 /** The signature, and the length and name of the header chunk. */
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
 /** Any number of these may stand before a marker. */

@@ -170,7 +170,8 @@ describe('a logo', () => {
       'a PNG’s signature with a page behind it',
       Buffer.from('\x89PNG\r\n\x1a\n<html></html>'.padEnd(64), 'latin1'),
     ],
-    ['a PNG that breaks off', aPng().subarray(0, 30)],
+    ['a PNG that breaks off in its header', aPng().subarray(0, 30)],
+    ['a PNG that breaks off', aPng().subarray(0, -1)],
     ['a PNG without width', aPng({ width: 0, height: 1 })],
     [
       'a JPEG’s first bytes with a page behind them',

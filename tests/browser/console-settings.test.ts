@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser())('settings in the console', { timeout: 120_000, re
       const url = users().getByLabel('Metadata URL')
       await url.fill('ftp://idp.example.org')
       await save('Authentication').click()
-      await users().getByText('Only http and https addresses are permitted').waitFor()
+      await users().getByText('URL must be http or https').waitFor()
       await url.fill('http://127.0.0.1:1/metadata')
       expectRefusal(422)
       await save('Authentication').click()

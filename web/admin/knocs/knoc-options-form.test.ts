@@ -24,6 +24,12 @@ describe('options of a knoc', () => {
     })
   })
 
+  it('keeps ‘Open to CGNAT’ as it is, shown or not', () => {
+    const acl = wire({ CGNATOpen: true })
+    expect(acl.CGNATOpen).toBe(true)
+    expect(toAclOptions(optionsFormSchema.parse(toOptionsValues(acl))).CGNATOpen).toBe(true)
+  })
+
   it.each([
     ['5', true],
     ['40320', true],

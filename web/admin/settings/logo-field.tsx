@@ -91,11 +91,13 @@ export function LogoField({ form, name, mode }: Props) {
               </Button>
             )}
           </div>
-          <p id={`${id}-hint`} className="text-sm text-muted">
-            {t('admin.branding.logoText')}
-          </p>
-          <div aria-live="polite">
-            <FieldError id={`${id}-error`} error={error} />
+          <div className="flex flex-col gap-1.5">
+            <p id={`${id}-hint`} className="text-sm text-muted">
+              {t('admin.branding.logoText')}
+            </p>
+            <div aria-live="polite">
+              <FieldError id={`${id}-error`} error={error} />
+            </div>
           </div>
           <input
             ref={picker}

@@ -1,20 +1,23 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { hasDirtyForm } from '../../shell/dirty-forms.ts'
+import { hasDirtyForm, useHasDirtyForm } from '../../shell/dirty-forms.ts'
 
-/** Where somebody wanted to go: by a link, or back (or on) through the history, where that entry is the one before. */
-type Way = { link: string } | 'history'
+/** Where somebody wanted to go: by a link, or back. */
+type Way = { link: string } | 'back'
 
-/** Asks before a link, Back, a reload or a closed tab takes away what was typed on this page. */
+/**
+ * Asks before a link, Back, a reload or a closed tab takes away what was typed on this page. Who jumps over several
+ * pages of the history at once isn't asked.
+ */
 export function UnsavedGuard() {
   const { t } = useTranslation()
   const [, navigate] = useLocation()
   const [way, setWay] = useState<Way>()
   const isLeaving = useRef(false)
+  useBackStep({ isLeaving: () => isLeaving.current, onBack: () => setWay('back') })
   useEffect(() => {
-    const { pathname, href } = window.location
     const onClick = (event: MouseEvent) => {
       const link = hasDirtyForm() ? internalLink(event) : undefined
       if (link === undefined) return
@@ -22,30 +25,27 @@ export function UnsavedGuard() {
       event.stopPropagation()
       setWay({ link })
     }
-    const onPopState = (event: PopStateEvent) => {
-      if (isLeaving.current || window.location.pathname === pathname || !hasDirtyForm()) return
-      // The history has moved, the page hasn't: the router doesn't hear of it, and this page stands again behind the
-      // other, as it did.
-      event.stopImmediatePropagation()
-      window.history.pushState(null, '', href)
-      setWay('history')
-    }
-    const onUnload = (event: BeforeUnloadEvent) => hasDirtyForm() && event.preventDefault()
-    // Before the router sees the click, or the step.
+    const onUnload = (event: BeforeUnloadEvent) =>
+      hasDirtyForm() && !isLeaving.current && event.preventDefault()
+    // Before the router sees the click.
     document.addEventListener('click', onClick, { capture: true })
-    window.addEventListener('popstate', onPopState, { capture: true })
     window.addEventListener('beforeunload', onUnload)
     return () => {
       document.removeEventListener('click', onClick, { capture: true })
-      window.removeEventListener('popstate', onPopState, { capture: true })
       window.removeEventListener('beforeunload', onUnload)
     }
   }, [])
   const leave = () => {
+    setWay(undefined)
     if (way === undefined) return
-    if (way !== 'history') return navigate(way.link)
     isLeaving.current = true
-    window.history.back()
+    // In place of the extra step; back over it and this page.
+    if (way !== 'back') return navigate(way.link, { replace: isStep() })
+    window.history.go(-2)
+    // Where nothing is before this page it stays, and asks again.
+    setTimeout(() => {
+      isLeaving.current = false
+    }, 1_000)
   }
   return (
     <ConfirmDialog
@@ -59,6 +59,35 @@ export function UnsavedGuard() {
     />
   )
 }
+
+/**
+ * While something isn't saved the history has one step more, to this same page: Back takes that one, and the page
+ * stays. By the time that a page hears of a step to another one, the router may have gone there.
+ */
+function useBackStep(guard: { isLeaving: () => boolean; onBack: () => void }): void {
+  const isDirty = useHasDirtyForm()
+  const ask = useEffectEvent(() => guard.onBack())
+  const isLeaving = useEffectEvent(() => guard.isLeaving())
+  useEffect(() => {
+    if (!isDirty) return undefined
+    const { pathname } = window.location
+    window.history.pushState({ [step]: true }, '')
+    const onPopState = () => {
+      if (isLeaving() || isStep() || window.location.pathname !== pathname) return
+      window.history.forward()
+      ask()
+    }
+    window.addEventListener('popstate', onPopState)
+    return () => {
+      window.removeEventListener('popstate', onPopState)
+      // Saved, or taken back: Back is what it was.
+      if (!isLeaving() && isStep()) window.history.back()
+    }
+  }, [isDirty])
+}
+
+const step = 'unsaved'
+const isStep = (): boolean => (window.history.state as Record<string, unknown> | null)?.[step] === true
 
 /** The page that a plain click on a link of the console leads to, if it leads away from this one. */
 function internalLink({

@@ -42,7 +42,7 @@ export function AdminTopBar({ onMenu }: { onMenu: () => void }) {
   return (
     <header className="sticky top-0 z-20 flex min-h-16 items-center gap-2 border-b border-line bg-page px-3 sm:px-6 lg:px-8">
       <IconButton icon={MenuIcon} label={t('admin.nav.open')} onClick={onMenu} className="lg:hidden" />
-      <div className="flex min-w-0 lg:hidden">
+      <div className="flex max-w-44 min-w-0 flex-1 lg:hidden">
         <BrandLogo className="h-6" label={t('admin.nav.logo')} />
       </div>
       <div className="ml-auto flex min-w-0 items-center gap-1">
