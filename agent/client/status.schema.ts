@@ -23,7 +23,6 @@ export const clientStatusSchema = z.object({
   Now: instant,
   Licensed: z.boolean(),
   UserLicensed: z.boolean(),
-  UntrustedProxy: z.string().nullable(),
   ACLs: z.array(statusEntrySchema),
 })
 export type ClientStatus = z.output<typeof clientStatusSchema>

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aCertificate } from '#tests/support/certificate.ts'
+import { requireProgram } from '#tests/support/debian.ts'
 import { startProgram } from '#tests/support/process.ts'
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -78,6 +82,37 @@ describe('knoc-client', { timeout: 60_000 }, () => {
     }
     expect(await program.ended).toBe(0)
   })
+
+  it.skipIf(!requireProgram('openssl'))(
+    'speaks to a server only whose certificate it knows, by --ca its own authority’s',
+    async () => {
+      const { certificate, key: privateKey, authority } = aCertificate(folder, 'IP:127.0.0.1')
+      const asked: (string | undefined)[] = []
+      const server = createServer(
+        { cert: readFileSync(certificate), key: readFileSync(privateKey) },
+        (request, response) => {
+          asked.push(request.headers.authorization)
+          response.statusCode = 401
+          response.end('{"Err":"err.invalidApiKey"}')
+        },
+      )
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const run = (...args: string[]) =>
+        startProgram([launcher, '--server', `https://127.0.0.1:${port}`, '--wait', '0', ...args], {
+          KNOC_CLIENT_KEY: key,
+          HOME: folder,
+        })
+      try {
+        expect(await run().ended).toBe(5)
+        expect(asked).toEqual([])
+        expect(await run('--ca', authority).ended).toBe(3)
+        expect(asked).toEqual([`Bearer ${key}`])
+      } finally {
+        server.close()
+      }
+    },
+  )
 
   it('has a systemd unit that systemd understands and that leaves it little', () => {
     const unit = readFileSync(root('deploy/client/knoc-client.service'), 'utf8')

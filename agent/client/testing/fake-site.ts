@@ -82,7 +82,6 @@ export function aFakeSite({
         Now: serverTime(now),
         Licensed: site.licensed,
         UserLicensed: true,
-        UntrustedProxy: null,
         ACLs: structuredClone(site.entries),
       }
       return status
