@@ -19,8 +19,14 @@ export type BrowserSite = Awaited<ReturnType<typeof openBrowserSite>>
 /** The administrator of a site. */
 export const admin = { userName: 'root', password: 'a password of tests 1' } as const
 
-/** Opens an arena with a server, its pages and a licence in it. Nothing else is there; no agent runs. */
-export async function openBrowserSite({ kind }: { kind: Arena['kind'] }) {
+/** Opens an arena with a server, its pages and a licence in it. Nothing else is there; no agent runs. `env` adds to the server's. */
+export async function openBrowserSite({
+  kind,
+  env = {},
+}: {
+  kind: Arena['kind']
+  env?: Record<string, string>
+}) {
   await buildWeb()
   const folder = await mkdtemp(join(tmpdir(), 'knoc-browser-'))
   const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
@@ -48,6 +54,7 @@ export async function openBrowserSite({ kind }: { kind: Arena['kind'] }) {
         KNOC_LICENCE_PUBLIC_KEY: publicKey,
         KNOC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
         DATABASE_URL: toDatabaseUrl(database.connection),
+        ...env,
       },
     })
     undo.push(server.stop)
