@@ -278,4 +278,20 @@ describe('every answer', () => {
       .get('/', (c) => c.text('x'))
     expect((await app.request('/')).headers.has('strict-transport-security')).toBe(false)
   })
+
+  it('names what pages may ask at the moment, which settings change while the server runs', async () => {
+    let sources: string[] = []
+    const changing = new Hono()
+      .use(securityHeaders({ publicUrl: 'https://knoc.example', connectSources: () => sources }))
+      .get('/', (c) => c.text('page'))
+    const connect = async () =>
+      /connect-src [^;]*/.exec(
+        (await changing.request('/')).headers.get('Content-Security-Policy') ?? '',
+      )?.[0]
+    expect(await connect()).toBe("connect-src 'self'")
+    sources = ['https://knoc.example:222', 'https://v4.knoc.example']
+    expect(await connect()).toBe("connect-src 'self' https://knoc.example:222 https://v4.knoc.example")
+    sources = []
+    expect(await connect()).toBe("connect-src 'self'")
+  })
 })
