@@ -267,21 +267,24 @@ describe('POST /api/v1/user_auth', () => {
     const peer = '203.0.113.61'
     const allowedFrom = JSON.stringify([{ prefix: '192.0.2.0/24' }])
     const [wrong, right] = [await aMachine({ allowedFrom }), await aMachine()]
-    const statuses = []
-    for (let tries = 0; tries < 5; tries += 1) statuses.push((await signIn(wrong.key, { peer })).status)
-    expect(statuses).toEqual([403, 403, 403, 403, 429])
+    const statuses: number[] = []
+    // Waits double: however slow the machine is, one of them is met.
+    while (statuses.length < 12 && statuses.at(-1) !== 429)
+      statuses.push((await signIn(wrong.key, { peer })).status)
+    expect(statuses.slice(0, 4)).toEqual([403, 403, 403, 403])
+    expect(statuses.at(-1)).toBe(429)
     for (let tries = 0; tries < 6; tries += 1) expect((await signIn(right.key, { peer })).status).toBe(200)
   })
 
   it('lets an address sign in so often only', async () => {
     const peer = '203.0.113.62'
-    const machine = await aMachine()
     const answers = await Promise.all(
-      Array.from({ length: 300 }, () => ask('POST', '/v1/user_auth', { peer })),
+      Array.from({ length: 800 }, () => ask('POST', '/v1/user_auth', { peer })),
     )
-    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(20)
-    const { status, body } = await signIn(machine.key, { peer })
-    expect([status, body.Err]).toEqual([429, 'err.tooManyRequests'])
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(20)
+    expect(refused[0]?.body).toEqual({ Err: 'err.tooManyRequests', Extra: expect.stringMatching(/^\d+$/) })
+    expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(240)
   })
 })
 
