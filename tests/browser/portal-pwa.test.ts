@@ -172,10 +172,11 @@ describe.skipIf(!hasBrowser())('the portal as an app', { timeout: journeyTime, r
   it('costs nothing before the first paint: it is registered after the load', async () => {
     const { page, leave } = await visit()
     await page.addInitScript(() => {
-      const { register } = navigator.serviceWorker
-      navigator.serviceWorker.register = function (...args) {
+      const workers = navigator.serviceWorker
+      const register = workers.register.bind(workers)
+      workers.register = (...args) => {
         document.documentElement.dataset['registeredAt'] = document.readyState
-        return register.apply(this, args)
+        return register(...args)
       }
     })
     await page.goto('/')

@@ -6,8 +6,10 @@ it('reaches the other pages of the same realm, and takes nothing else for news',
   const stop = onSignInNews('user', (news) => heard.push(news))
   const stranger = new BroadcastChannel('knoc-sign-in')
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
-  for (const message of ['signedOut', null, { realm: 'user' }, { realm: 'user', kind: 'other' }])
+  for (const message of ['signedOut', null, { realm: 'user' }, { realm: 'user', kind: 'other' }]) {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
     stranger.postMessage(message)
+  }
   stranger.close()
   tellSignIn({ realm: 'admin', kind: 'signedOut' })
   tellSignIn({ realm: 'user', kind: 'signedIn', session: 'abc' })
