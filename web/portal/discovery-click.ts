@@ -1,8 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { AclStatus } from '#server/status/status.schema.ts'
 import { systemStatusQuery } from '../shell/system-status.ts'
+import { loadDiscovery } from './discovery-chunk.ts'
 import type { FoundAddress, Lookup } from './discovery-lookup.ts'
-import { loadDiscovery, sessionForLookup } from './discovery-start.ts'
+import { sessionForLookup } from './discovery-start.ts'
 import { knownSession, refreshSession } from './user-session.ts'
 
 /** A click waits so long for the lookup ports, in milliseconds; what comes later is told by `/log_ips`. */

@@ -6,9 +6,6 @@ import { knownSession, refreshSession, type UserSession } from './user-session.t
 /** A nonce is good for 60 s; one that is older than this is not shown to a lookup any more, in milliseconds. */
 const nonceGoodForMs = 50_000
 
-/** The lookup itself: loaded when somebody's addresses are looked up, not before. */
-export const loadDiscovery = () => import('./discovery.ts')
-
 /** The session with a nonce that a lookup can still use, its status read anew if need be; null when there is none. */
 export async function sessionForLookup(queryClient: QueryClient): Promise<UserSession | null> {
   const known = knownSession(queryClient)
