@@ -91,14 +91,14 @@ export const focusOf = (page: Page): Promise<Focus> =>
     }
   })
 
-/** Presses a key until what has the focus has this name; fails at a stop that can't be seen, and after 40. */
+/** Presses a key until what has the focus has this name; fails at a stop that can't be seen, and after 60. */
 export async function moveTo(
   page: Page,
   name: string | RegExp,
   key: 'Tab' | 'Shift+Tab' = 'Tab',
 ): Promise<void> {
   const passed: string[] = []
-  for (let stop = 0; stop < 40; stop += 1) {
+  for (let stop = 0; stop < 60; stop += 1) {
     await page.keyboard.press(key)
     const focus = await focusOf(page)
     if (focus.name !== '' && !focus.isVisible) throw new Error(`the focus on “${focus.name}” can't be seen`)

@@ -6,7 +6,7 @@ import {
   Dialog as HeadlessDialog,
 } from '@headlessui/react'
 import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { cx } from './class-names.ts'
 import { IconButton } from './icon-button.tsx'
@@ -29,10 +29,19 @@ const sizes = { sm: 'max-w-md', md: 'max-w-xl', lg: 'max-w-3xl' }
 /** A modal; focus stays inside and returns. On narrow screens it rises from the bottom. */
 export function Dialog({ open, onClose, title, description, footer, size = 'md', role, children }: Props) {
   const { t } = useTranslation()
+  const panel = useRef<HTMLDivElement>(null)
+  const escapedFrom = useRef<HTMLElement>(null)
+  const close = () => {
+    onClose()
+    // At Escape the kit takes the focus away before it asks: a dialog that stays gets it back.
+    setTimeout(() => {
+      if (panel.current && !panel.current.contains(document.activeElement)) escapedFrom.current?.focus()
+    })
+  }
   return (
     <HeadlessDialog
       open={open}
-      onClose={onClose}
+      onClose={close}
       role={role ?? 'dialog'}
       className="fixed inset-0 z-30 outline-none"
     >
@@ -41,6 +50,10 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
       <DialogBackdrop className="fixed inset-0 bg-veil transition-opacity duration-150 starting:opacity-0" />
       <div className="fixed inset-0 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
         <DialogPanel
+          ref={panel}
+          onKeyDown={({ key, target }) => {
+            if (key === 'Escape' && target instanceof HTMLElement) escapedFrom.current = target
+          }}
           className={cx(
             'flex max-h-[92dvh] w-full flex-col rounded-t-3xl border border-line bg-surface shadow-high transition duration-200 ease-out sm:rounded-3xl starting:translate-y-4 starting:opacity-0',
             sizes[size],

@@ -66,8 +66,8 @@ export function ChangePasswordDialog({ open, onClose, ownWords }: Props) {
       title={t('password.title')}
       footer={
         isDone ? (
-          // The button that had the focus is gone.
-          <Button autoFocus variant="primary" onClick={close}>
+          // What had the focus is gone. The key makes this a button of its own: only a new one takes the focus.
+          <Button key="done" autoFocus variant="primary" onClick={close}>
             {t('kit.ok')}
           </Button>
         ) : (

@@ -108,8 +108,26 @@ export function FavouriteButton({ entry, isFavourite, onFavourite }: FavouritePr
       filled={isFavourite}
       aria-pressed={isFavourite}
       label={isFavourite ? t('home.favouriteRemove', { name }) : t('home.favouriteAdd', { name })}
-      onClick={() => onFavourite(entry)}
+      ref={(button) => {
+        const isBare = document.activeElement === null || document.activeElement === document.body
+        if (button !== null && movedBy === entry.ACLID && isBare) button.focus()
+      }}
+      onClick={({ detail }) => {
+        // By the keyboard; a pointer stays where it is.
+        if (detail === 0) followFocus(entry.ACLID)
+        onFavourite(entry)
+      }}
       tone={isFavourite ? 'accent' : 'neutral'}
     />
   )
+}
+
+/** The entry whose star was just pressed by the keyboard: it moves to another section, and takes the focus with it. */
+let movedBy: string | null = null
+
+function followFocus(aclId: string): void {
+  movedBy = aclId
+  setTimeout(() => {
+    movedBy = null
+  })
 }

@@ -1,5 +1,5 @@
 import { Fingerprint, KeyRound, LogOut, type LucideIcon } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { Button } from '../components/button.tsx'
@@ -55,12 +55,14 @@ function DialogButton({
   children: (dialog: { open: boolean; onClose: () => void }) => ReactNode
 }) {
   const [asked, setAsked] = useState<{ open: boolean; opener: HTMLElement } | null>(null)
-  const onClose = () => {
-    if (asked === null) return
-    setAsked({ ...asked, open: false })
-    // The dialog's file came after the click, so the dialog doesn't know where focus was.
-    setTimeout(() => asked.opener.focus())
-  }
+  const onClose = () => setAsked((before) => before && { ...before, open: false })
+  useEffect(() => {
+    if (asked === null || asked.open) return undefined
+    // The dialog's file came after the click, so the dialog doesn't know where focus was; and the page has to be
+    // free of the dialog first.
+    const timer = setTimeout(() => asked.opener.focus())
+    return () => clearTimeout(timer)
+  }, [asked])
   return (
     <>
       <IconButton

@@ -40,21 +40,23 @@ export const agentColumns = ({
     header: t('admin.agents.capabilities'),
     value: ({ Capabilities }) => capabilityNames(Capabilities).join(' '),
     sortable: false,
-    cell: ({ ID, Name, Capabilities }) =>
-      Capabilities === null ? (
-        <span className="text-muted">–</span>
-      ) : (
+    cell: ({ ID, Name, Capabilities }) => {
+      if (Capabilities === null) return <span className="text-muted">–</span>
+      const names = listOf(capabilityNames(Capabilities), i18n.language) || t('admin.agents.noCapabilities')
+      return (
         <Button
           size="sm"
           variant="quiet"
           icon={Blocks}
           className="cards:-mr-3 cards:text-right cards:whitespace-normal rows:-ml-3"
-          aria-label={t('admin.agents.capabilitiesOf', { name: Name })}
+          // Whoever speaks to the page says what stands there.
+          aria-label={`${t('admin.agents.capabilitiesOf', { name: Name })}: ${names}`}
           onClick={() => onCapabilities(ID)}
         >
-          {listOf(capabilityNames(Capabilities), i18n.language) || t('admin.agents.noCapabilities')}
+          {names}
         </Button>
-      ),
+      )
+    },
   },
   {
     id: 'lastSeen',

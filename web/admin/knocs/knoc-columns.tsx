@@ -70,7 +70,7 @@ export const knocColumns = ({
           variant="quiet"
           icon={Eye}
           className="rows:-ml-3"
-          aria-label={t('admin.knocs.detailsOf', { name: knoc.Name })}
+          aria-label={`${t('admin.view')}: ${t('admin.knocs.detailsOf', { name: knoc.Name })}`}
           onClick={(event) => {
             event.stopPropagation()
             onView(knoc)
