@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         expect(await page.getByRole('button', { name: /SSO|OpenID/ }).count()).toBe(0)
         await submitLogin(page, user)
         await page.waitForURL('**/home/new')
-        for (const path of ['/', '/home', '/nowhere', '/otp/verify']) {
+        for (const path of ['/', '/nowhere', '/otp/verify']) {
           await page.goto(path)
           await page.waitForURL('**/home/new')
         }
