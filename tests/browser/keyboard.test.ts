@@ -5,12 +5,13 @@ import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser
 import { until } from '#tests/support/until.ts'
 import { findBarriers, focusOf, moveTo } from './accessibility.ts'
 import { entry, heading, reads, signIn } from './acts.ts'
+import { eventually, journeyTime, patience } from './patience.ts'
 
 const knocName = 'Payroll'
 const user = { userName: 'robin', password: 'a password of users 1' }
 
 /** On a loopback address, which browsers trust: with Web Locks and a clipboard, unlike the journey's plain http. */
-describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 }, () => {
+describe.skipIf(!hasBrowser())('without a mouse', { timeout: journeyTime, retry: 1 }, () => {
   let site: BrowserSite
   let browser: TestBrowser
   let robin: Visitor
@@ -23,7 +24,8 @@ describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 },
     browser = await startBrowser()
     robin = await browser.visit(site.arena.serverUrl)
     boss = await browser.visit(site.arena.serverUrl)
-  }, 120_000)
+    for (const { context } of [robin, boss]) context.setDefaultTimeout(patience)
+  }, 180_000)
   afterEach(() => browser.checkFaults())
   afterAll(async () => {
     await browser?.close()
@@ -81,7 +83,92 @@ describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 },
       await checkTrap(page)
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
-      await expect.poll(() => focusOf(page)).toMatchObject({ name: 'Change password', isVisible: true })
+      await eventually(() => focusOf(page)).toMatchObject({ name: 'Change password', isVisible: true })
+    })
+
+    it('makes a favourite and takes it back, and changes the view; the focus stays on the button', async () => {
+      const { page } = robin
+      await moveTo(page, `Add ${knocName} to favourites`)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Favourites' }).waitFor()
+      await eventually(() => focusOf(page)).toMatchObject({
+        name: `Remove ${knocName} from favourites`,
+        isVisible: true,
+      })
+      await page.keyboard.press('Space')
+      await page.getByRole('heading', { name: 'Favourites' }).waitFor({ state: 'hidden' })
+      await eventually(() => focusOf(page)).toMatchObject({
+        name: `Add ${knocName} to favourites`,
+        isVisible: true,
+      })
+      await moveTo(page, 'Show as list', 'Shift+Tab')
+      await page.keyboard.press('Enter')
+      await page.getByRole('row', { name: new RegExp(knocName) }).waitFor()
+      expect(await focusOf(page)).toMatchObject({ name: 'Show as cards', isVisible: true })
+      await page.keyboard.press('Enter')
+      await entry(page, knocName).waitFor()
+    })
+
+    it('searches, and goes back to everything', async () => {
+      const { page } = robin
+      await addEntries(12)
+      await page.reload()
+      await entry(page, 'Host 11').waitFor()
+      await moveTo(page, 'Search your entries')
+      await page.keyboard.type('host 11')
+      await page.getByRole('article').nth(1).waitFor({ state: 'hidden' })
+      expect(await page.getByRole('article').count()).toBe(1)
+      await moveTo(page, 'Grant Access to Host 11')
+      await moveTo(page, 'Search your entries', 'Shift+Tab')
+      await page.keyboard.press('Control+A')
+      await page.keyboard.press('Delete')
+      await entry(page, knocName).waitFor()
+      expect(await focusOf(page)).toMatchObject({ name: 'Search your entries', isVisible: true })
+    })
+
+    it('changes the password, and is told so', async () => {
+      const { page } = robin
+      const changed = 'another password of users 2'
+      await page.reload()
+      await moveTo(page, 'Change password')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'Change password' }).waitFor()
+      for (const [field, text] of [
+        ['Current password', user.password],
+        ['New password', changed],
+        ['Confirm the new password', changed],
+      ] as const) {
+        if ((await focusOf(page)).name !== field) await moveTo(page, field)
+        await page.keyboard.type(text)
+      }
+      await page.keyboard.press('Enter')
+      await page.getByText('Password changed successfully').waitFor()
+      await eventually(() => focusOf(page)).toMatchObject({ name: 'OK', inDialog: true, isVisible: true })
+      await page.keyboard.press('Enter')
+      await eventually(() => focusOf(page)).toMatchObject({ name: 'Change password', isVisible: true })
+      user.password = changed
+    })
+
+    it('can’t leave the dialog of the unlicensed but by logging out', async () => {
+      const { page } = robin
+      await site.api.request('DELETE', '/admin/settings/license')
+      await page.goto('/home')
+      const dialog = page.getByRole('alertdialog')
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await eventually(async () => (await focusOf(page)).inDialog).toBe(true)
+      for (const key of ['Tab', 'Tab', 'Escape']) {
+        await page.keyboard.press(key)
+        await eventually(() => focusOf(page)).toMatchObject({
+          name: 'Log out',
+          inDialog: true,
+          isVisible: true,
+        })
+      }
+      await page.keyboard.press('Enter')
+      await heading(page, 'Sign in').waitFor()
+      await site.api.request('POST', '/admin/settings/license', { License: site.licence })
+      await signIn(page, user)
     })
 
     it('changes the colours, and logs out', async () => {
@@ -118,7 +205,7 @@ describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 },
       await moveTo(page, 'Agents')
       await page.keyboard.press('Enter')
       await heading(page, 'Agents').waitFor()
-      await expect.poll(async () => (await focusOf(page)).name).toBe('Agents')
+      await eventually(async () => (await focusOf(page)).name).toBe('Agents')
     })
 
     it('renames an agent from its menu, and gets back to the menu', async () => {
@@ -128,7 +215,7 @@ describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 },
       await page.keyboard.press('Enter')
       await page.getByRole('menu').waitFor()
       await page.keyboard.press('Escape')
-      await expect.poll(async () => (await focusOf(page)).name).toBe('Actions for edge')
+      await eventually(async () => (await focusOf(page)).name).toBe('Actions for edge')
       await page.keyboard.press('Enter')
       await page.getByRole('menu').waitFor()
       await page.keyboard.type('ed')
@@ -137,13 +224,88 @@ describe.skipIf(!hasBrowser())('without a mouse', { timeout: 45_000, retry: 1 },
       await checkTrap(page)
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
-      await expect.poll(async () => (await focusOf(page)).name).toBe('Actions for edge')
+      await eventually(async () => (await focusOf(page)).name).toBe('Actions for edge')
+    })
+
+    it('creates a user', async () => {
+      const { page } = boss
+      await page.goto('/admin/users')
+      await heading(page, 'Users').waitFor()
+      await moveTo(page, 'Create user')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'Create a user' }).waitFor()
+      await eventually(async () => (await focusOf(page)).inDialog).toBe(true)
+      if ((await focusOf(page)).name !== 'Name') await moveTo(page, 'Name')
+      await page.keyboard.type('Kay Board')
+      for (const field of ['Password', 'Confirm password']) {
+        await moveTo(page, field)
+        await page.keyboard.type('a password of users 3')
+      }
+      await page.keyboard.press('Enter')
+      await page.getByRole('log').getByText('User created').waitFor()
+      await page.getByRole('row', { name: /Kay Board/ }).waitFor()
+      await eventually(() => focusOf(page)).toMatchObject({ name: 'Create user', isVisible: true })
+    })
+
+    it('changes a setting', async () => {
+      const { page } = boss
+      await page.goto('/admin/settings')
+      const field = page.getByLabel('Session duration on a public computer, in minutes')
+      await field.waitFor()
+      await moveTo(page, /^Session duration on a public computer/, 'Tab')
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type('45')
+      await page.keyboard.press('Enter')
+      await page.getByRole('log').getByText('Settings updated').waitFor()
+      expect(await focusOf(page)).toMatchObject({ isVisible: true })
+      expect(await field.inputValue()).toBe('45')
+    })
+
+    it('opens the navigation at 320 px as a drawer, which keeps the focus inside and gives it back', async () => {
+      const { page } = boss
+      await page.setViewportSize({ width: 320, height: 640 })
+      await page.goto('/admin/home')
+      await heading(page, 'Home').waitFor()
+      await moveTo(page, 'Open the menu')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByRole('navigation').waitFor()
+      await checkTrap(page)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      await eventually(() => focusOf(page)).toMatchObject({ name: 'Open the menu', isVisible: true })
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByRole('navigation').waitFor()
+      await moveTo(page, 'Users')
+      await page.keyboard.press('Enter')
+      await heading(page, 'Users').waitFor()
+      await eventually(async () => (await focusOf(page)).name).toBe('Users')
+      await page.setViewportSize({ width: 1280, height: 900 })
     })
   })
 
+  /** Entries that nothing enforces, beside the one that something does. */
+  async function addEntries(count: number): Promise<void> {
+    const { id: userId } = await site.db
+      .selectFrom('users')
+      .select('id')
+      .where('userName', '=', user.userName)
+      .executeTakeFirstOrThrow()
+    const made = await site.db
+      .insertInto('acls')
+      .values(
+        Array.from({ length: count }, (_, index) => ({ description: `Host ${index}`, clickToGrant: true })),
+      )
+      .returning('id')
+      .execute()
+    await site.db
+      .insertInto('userAcls')
+      .values(made.map(({ id }) => ({ userId, aclId: id })))
+      .execute()
+  }
+
   /** Forwards and backwards through everything, the focus never leaves the dialog. */
   async function checkTrap(page: Page): Promise<void> {
-    await expect.poll(async () => (await focusOf(page)).inDialog).toBe(true)
+    await eventually(async () => (await focusOf(page)).inDialog).toBe(true)
     for (const key of [...Array<string>(10).fill('Tab'), ...Array<string>(10).fill('Shift+Tab')]) {
       await page.keyboard.press(key)
       expect(await focusOf(page)).toMatchObject({ inDialog: true, isVisible: true })

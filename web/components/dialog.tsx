@@ -35,7 +35,8 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
     onClose()
     // At Escape the kit takes the focus away before it asks: a dialog that stays gets it back.
     setTimeout(() => {
-      if (panel.current && !panel.current.contains(document.activeElement)) escapedFrom.current?.focus()
+      const dialog = panel.current?.closest<HTMLElement>('[role]')
+      if (dialog && !dialog.contains(document.activeElement)) (escapedFrom.current ?? dialog).focus()
     })
   }
   return (

@@ -64,9 +64,18 @@ export function AdminFrame({ children }: { children: ReactNode }) {
 function useFocusOnNavigation(main: { current: HTMLElement | null }, path: string): void {
   const last = useRef(path)
   useEffect(() => {
-    if (last.current === path || main.current === null) return undefined
+    const { current } = main
+    if (last.current === path || current === null) return undefined
     last.current = path
-    return focusHeading(main.current)
+    let stop: (() => void) | undefined
+    // A drawer that closes gives the focus back to its button first.
+    const timer = setTimeout(() => {
+      stop = focusHeading(current)
+    })
+    return () => {
+      clearTimeout(timer)
+      stop?.()
+    }
   }, [main, path])
 }
 
