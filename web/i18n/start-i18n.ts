@@ -26,8 +26,12 @@ export function startI18n(more: Catalogue = {}): i18n {
   return instance
 }
 
-/** Whether a text is a key of the loaded catalogues: a label of a definition, a rule's message. */
-export const isTextKey = (i18n: i18n, key: string): key is TextKey => i18n.exists(key)
+/**
+ * Whether a text is a key of the loaded catalogues: a label of a definition, a rule's message. One that has a form for
+ * each number is found only with its `count`.
+ */
+export const isTextKey = (i18n: i18n, key: string, values: { count?: number } = {}): key is TextKey =>
+  i18n.exists(key, values)
 
 /** Writes what stands in a text's braces. */
 const numbers: FormatterModule = {

@@ -33,8 +33,8 @@ export function AdminBanners() {
     writeDismissedBanners(next)
     setDismissed(next)
   }
-  const text = (key: string, values: Record<string, string | number>) =>
-    isTextKey(i18n, key) ? i18n.t(key, values) : undefined
+  const text = (key: string, values: BannerFact['values']) =>
+    isTextKey(i18n, key, values) ? i18n.t(key, values) : undefined
   const warnings = status.Warnings.filter(({ Code }) => isTextKey(i18n, `warning.${Code}.title`))
   if (warnings.length === 0 && banner === undefined) return null
   return (

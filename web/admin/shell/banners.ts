@@ -38,7 +38,7 @@ export type Banner = {
     | 'serverUpdate'
   text: string
   tone: 'danger' | 'warning' | 'info'
-  values: Record<string, string | number>
+  values: { count?: number; [name: string]: string | number }
   /** It is mended in Settings. */
   isForSettings?: boolean
   /** Where to read or do more; `linkText` is a key below `banner.link.`. */
