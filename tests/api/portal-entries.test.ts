@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepOnce } from '#server/entries/sweep.ts'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { aKnoc, entitle } from '#tests/support/builders.ts'
+import { aKnoc, anAgent, entitle } from '#tests/support/builders.ts'
 import { type DiscoveryApi, startDiscoveryApi, statusOf } from '#tests/support/discovery-api.ts'
 
 let api: DiscoveryApi
+let agentId: string
 beforeAll(async () => {
   api = await startDiscoveryApi()
+  agentId = await anAgent(api.db)
 })
 afterAll(() => api.stop())
 
@@ -156,8 +158,8 @@ describe('passive: 4 → 6 → 5, and 8 → 9 after a revoke', () => {
     )
     await sweepOnce({
       db: api.db,
-      gateway: { nudge: () => undefined, drop: async () => undefined },
-      events: { publish: () => undefined, subscribe: () => () => undefined },
+      gateway: { nudge: () => undefined },
+      events: { publish: () => undefined },
     })
     expect(await numberOf(person, list.aclId)).toBe(8)
     await readList(list)
@@ -197,7 +199,7 @@ describe('DisableForUser is the server’s answer ‘restricted here and now’,
     ['denyList', 'allow', inside, [around], null],
     ['denyList', 'allow', '198.51.100.254', [], null],
   ] as const)('%s (%s) seen from %s', async (restrictionType, rfcType, address, ranges, why) => {
-    const { aclId } = await aKnoc(api.db, { agentId: api.agentId })
+    const { aclId } = await aKnoc(api.db, { agentId })
     await api.db.updateTable('acls').set({ restrictionType, rfcType }).where('id', '=', aclId).execute()
     for (const { startAddress, endAddress } of ranges)
       await sql`insert into acl_ranges (acl_id, position, start_address, end_address)
@@ -215,7 +217,7 @@ describe('DisableForUser is the server’s answer ‘restricted here and now’,
 describe('AutoBrowseToURI', () => {
   /** A knoc that wants to be browsed to and opens by itself; `isOpen` when its agent has opened it. */
   async function aWanting(url: string | null, { isHidden = false } = {}) {
-    const knoc = await aKnoc(api.db, { agentId: api.agentId, clickToGrant: false })
+    const knoc = await aKnoc(api.db, { agentId, clickToGrant: false })
     await api.db
       .updateTable('acls')
       .set({ url, autoBrowseUsers: true, hideFromUsers: isHidden })
