@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runGrantBench } from './grant.ts'
 import { runLoginBench } from './login.ts'
+import { runWebBench } from './web.ts'
 
 /** Every bench of `npm run bench <name>`; each prints JSON lines. */
 const benches: Record<string, { summary: string; run: (options: { n: number }) => Promise<number> }> = {
@@ -11,6 +12,10 @@ const benches: Record<string, { summary: string; run: (options: { n: number }) =
   login: {
     summary: 'sign-ins per second per core, beside a bare argon2id at the same cost; fails under 80 %',
     run: runLoginBench,
+  },
+  web: {
+    summary: 'JavaScript at first paint, frames with 200 entries, Lighthouse; fails beyond a budget',
+    run: runWebBench,
   },
 }
 

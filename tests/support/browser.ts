@@ -1,7 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findProgram, requireProgram } from './debian.ts'
 
-const switches = [
+/** What Chromium is started with on a machine without a screen. */
+export const browserSwitches = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -27,7 +28,7 @@ export type Visitor = Awaited<ReturnType<TestBrowser['visit']>>
 export async function startBrowser() {
   const executablePath = findProgram('chromium')
   if (executablePath === undefined) throw new Error('chromium is not installed')
-  const browser: Browser = await chromium.launch({ executablePath, args: switches, headless: true })
+  const browser: Browser = await chromium.launch({ executablePath, args: browserSwitches, headless: true })
   const faults: string[] = []
 
   /** Opens a profile of its own: its cookies and storage are nobody else's. */
