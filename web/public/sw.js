@@ -15,15 +15,17 @@ self.addEventListener('fetch', (event) => {
   const { origin, pathname } = new URL(request.url)
   if (request.method !== 'GET' || origin !== self.location.origin) return
   if (pathname.startsWith('/assets/')) event.respondWith(fromCache(request))
-  else if (request.mode === 'navigate' && !isApi(pathname)) event.respondWith(fromNetwork(event))
+  else if (request.mode === 'navigate' && !isApi(pathname)) event.respondWith(fromNetwork(request))
 })
 
-/** Older releases' files go; pages that are open already are looked after from here on. */
+/**
+ * Older releases' files go; pages that are open already are looked after from here on. No navigation preload: what
+ * this worker leaves to the browser would be asked for twice, and the address an identity provider sends people
+ * back to is good once.
+ */
 async function takeOver() {
   for (const name of await caches.keys())
     if (name.startsWith(prefix) && name !== cacheName) await caches.delete(name)
-  // The page is asked for while the worker still starts.
-  await self.registration.navigationPreload?.enable()
   await self.clients.claim()
 }
 
@@ -37,9 +39,9 @@ async function fromCache(request) {
   return response
 }
 
-async function fromNetwork({ request, preloadResponse }) {
+async function fromNetwork(request) {
   try {
-    return (await preloadResponse) ?? (await fetch(request))
+    return await fetch(request)
   } catch {
     return offlinePage()
   }
@@ -61,7 +63,7 @@ const texts = {
   },
   de: {
     title: 'Der Server ist nicht erreichbar',
-    text: 'Von hier aus lässt sich jetzt nichts öffnen oder schließen, und der Zugang folgt Ihrer Adresse nicht. Was offen ist, bleibt bis zu seinem Ende offen.',
+    text: 'Von hier aus lässt sich jetzt nichts öffnen oder schließen, und der Zugriff folgt Ihrer Adresse nicht. Was offen ist, bleibt bis zu seinem Ende offen.',
     action: 'Erneut versuchen',
   },
 }
