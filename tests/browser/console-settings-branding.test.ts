@@ -74,8 +74,9 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
     ).toBe('true')
     expect(await pageLook(page)).toMatchObject({ accent: 'grape', contrast: 'normal' })
 
-    await moveTo(page, 'Choose picture: Logo on light backgrounds')
+    // Well before the key: the browser has to be told that somebody waits.
     const chooser = page.waitForEvent('filechooser')
+    await moveTo(page, 'Choose picture: Logo on light backgrounds')
     await page.keyboard.press('Enter')
     await (await chooser).setFiles({ name: 'logo.png', mimeType: 'image/png', buffer: forLight })
     await field('light').getByText('As it will be shown').waitFor()
