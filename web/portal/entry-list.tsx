@@ -13,7 +13,7 @@ import {
 import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 
 /** The columns of a row; a telephone has the access below the system. */
-const columns = 'grid grid-cols-[3rem_minmax(0,1fr)] sm:grid-cols-[3.75rem_minmax(10rem,1fr)_minmax(0,auto)]'
+const columns = 'grid grid-cols-[3rem_minmax(0,1fr)] sm:grid-cols-[3.75rem_minmax(12rem,1fr)_minmax(0,auto)]'
 
 /** Entries as one table: favourite, system, access; each section is a group of its rows. Portal §2 "List view". */
 export function EntryList({ label, children }: { label: string; children: ReactNode }) {
