@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashToken } from '#server/platform/random.ts'
 import { type Authenticator, createAuthenticator, type Lies } from '#tests/support/authenticator.ts'
 import { type Browser, type PeopleApi, startPeopleApi } from '#tests/support/people-api.ts'
 import { anAdmin, aUser, auditOf, rightPassword } from '#tests/support/people-builders.ts'
@@ -718,25 +717,6 @@ describe('passkeys and what only users have', () => {
     await browser.post('/login/passkey', { Response })
     api.hook.run = async () => undefined
     expect(granted).toEqual([person.userName])
-  })
-
-  it('lets no machine session look after a person’s passkeys', async () => {
-    const { person } = await withPasskey('user')
-    const token = randomBytes(32).toString('base64url')
-    await api.db
-      .insertInto('sessions')
-      .values({
-        userId: person.id,
-        tokenHash: hashToken(token),
-        kind: 'machine',
-        ipAddress: '198.51.100.7',
-        endsAt: new Date(Date.now() + 600_000),
-      })
-      .execute()
-    const headers = { Authorization: `Bearer ${token}` }
-    expect((await api.browser().get('/whoami', headers)).status).toBe(200)
-    expect((await api.browser().get('/passkeys', headers)).status).toBe(403)
-    expect((await api.browser().post('/passkeys/options', {}, headers)).status).toBe(403)
   })
 })
 

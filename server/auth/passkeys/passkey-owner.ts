@@ -26,9 +26,9 @@ type GuardDeps = Pick<Deps, 'db' | 'config'>
  * @throws what the realm's guard throws; err.forbidden.
  */
 export const requireManager = (deps: GuardDeps, realm: Realm): MiddlewareHandler<OwnerEnv> =>
-  guarded(realm, guardOf(deps, realm, 'complete'), ({ authType, isMachine, kiosk }) => {
+  guarded(realm, guardOf(deps, realm, 'complete'), ({ authType, kiosk }) => {
     const hasOwn = authType === 'local' || authType === 'LDAP'
-    if (isMachine || kiosk || !hasOwn) throw apiError('err.forbidden')
+    if (kiosk || !hasOwn) throw apiError('err.forbidden')
   })
 
 /**
@@ -45,7 +45,6 @@ export const requireHalf = (deps: GuardDeps, realm: Realm): MiddlewareHandler<Ow
 type Signed = OwnerEnv['Variables']['owner'] & {
   authType: string
   stage: 'half' | 'complete'
-  isMachine: boolean
 }
 type AnyEnv = { Variables: UserEnv['Variables'] & AdminEnv['Variables'] & OwnerEnv['Variables'] }
 
@@ -60,8 +59,8 @@ function guarded(
 ): MiddlewareHandler<OwnerEnv> {
   return async function guardOwner(c, next) {
     return guard(c, async () => {
-      const { authType, stage, isMachine, ...owner } = read(c as unknown as Context<AnyEnv>, realm)
-      check({ ...owner, authType, stage, isMachine })
+      const { authType, stage, ...owner } = read(c as unknown as Context<AnyEnv>, realm)
+      check({ ...owner, authType, stage })
       c.set('owner', owner)
       await next()
     })
@@ -71,8 +70,8 @@ function guarded(
 function read(c: Context<AnyEnv>, realm: Realm): Signed {
   if (realm === 'admin') {
     const { id, name, sessionId, authType, stage } = c.var.admin
-    return { realm, id, userName: name, sessionId, authType, stage, kiosk: false, isMachine: false }
+    return { realm, id, userName: name, sessionId, authType, stage, kiosk: false }
   }
-  const { id: sessionId, userId, userName, authType, stage, kiosk, kind } = c.var.session
-  return { realm, id: userId, userName, sessionId, authType, stage, kiosk, isMachine: kind === 'machine' }
+  const { id: sessionId, userId, userName, authType, stage, kiosk } = c.var.session
+  return { realm, id: userId, userName, sessionId, authType, stage, kiosk }
 }
