@@ -66,6 +66,35 @@ it('takes nothing that is no hint', () => {
   expect(heard).toEqual([])
 })
 
+it('does not come back from what this page has told the other tabs', () => {
+  const channels = new Set<EventTarget>()
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class extends EventTarget {
+      constructor() {
+        super()
+        channels.add(this)
+      }
+      postMessage(data: unknown) {
+        for (const other of channels)
+          if (other !== this) other.dispatchEvent(new MessageEvent('message', { data }))
+      }
+      close() {
+        channels.delete(this)
+      }
+    },
+  )
+  stop?.()
+  stop = listenLive((event) => heard.push(event))
+  const [own] = channels
+  const told: unknown[] = []
+  own?.addEventListener('message', (event) => told.push(event))
+  tellTabs()
+  expect([told.length, heard]).toEqual([1, []])
+  own?.dispatchEvent(new MessageEvent('message', { data: { type: 'status', aclIds: [], from: 'another' } }))
+  expect(heard).toHaveLength(1)
+})
+
 it('is closed while the page is hidden, and opened when it is seen again', async () => {
   show('hidden')
   expect(open()).toHaveLength(0)

@@ -6,6 +6,8 @@ const retryMs = { first: 2_000, longest: 60_000 }
 const goodAfterMs = 10_000
 
 const name = 'knoc-events'
+/** Tells this page from the other tabs. */
+const pageId = `${performance.timeOrigin}.${Math.random()}`
 
 type Tell = (event: PortalEvent) => void
 
@@ -19,7 +21,7 @@ type Tell = (event: PortalEvent) => void
 export function listenLive(onEvent: Tell): () => void {
   const channel = openChannel()
   let leave: AbortController | null = null
-  channel?.addEventListener('message', ({ data }) => isPortalEvent(data) && onEvent(data))
+  channel?.addEventListener('message', ({ data }) => isPortalEvent(data) && !isOwn(data) && onEvent(data))
 
   const tell: Tell = (event) => {
     onEvent(event)
@@ -48,9 +50,13 @@ export function listenLive(onEvent: Tell): () => void {
 export function tellTabs(): void {
   const channel = openChannel()
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no origins
-  channel?.postMessage({ type: 'status', aclIds: [] } satisfies PortalEvent)
+  channel?.postMessage({ type: 'status', aclIds: [], from: pageId } satisfies PortalEvent & Sent)
   channel?.close()
 }
+
+/** What this page has told the others comes back to its own listener. */
+type Sent = { from: string }
+const isOwn = (data: PortalEvent): boolean => 'from' in data && data.from === pageId
 
 const openChannel = (): BroadcastChannel | null =>
   'BroadcastChannel' in globalThis ? new BroadcastChannel(name) : null
