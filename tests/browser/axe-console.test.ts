@@ -213,6 +213,38 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       }
     })
 
+    it('of the Linux wizard: each of its steps', async () => {
+      // The gate's host has no ipset; the page is told that it has.
+      await page.route(/\/api\/admin\/agents(\?|$)/, async (route) => {
+        const response = await route.fetch()
+        const json = (await response.json()) as { data: { Capabilities: object | null }[] }
+        const ipset = { command_available: true, sudo_enabled: true, privilege: 'root', ipsets: [] }
+        const data = json.data.map((row) => ({
+          ...row,
+          Capabilities: row.Capabilities && { ...row.Capabilities, ipset },
+        }))
+        await route.fulfill({ response, json: { ...json, data } })
+      })
+      await show('/admin/knocs/new/linux', /Linux/)
+      await check()
+      await page.getByRole('radio', { name: 'edge' }).check()
+      await press('Next')
+      await page.getByLabel('Description', { exact: true }).waitFor()
+      await check()
+      await page.getByLabel('Description', { exact: true }).fill('Wiki')
+      await page.getByLabel('IPv4 set name').fill('allowed_wiki')
+      await press('Next')
+      await page.getByRole('switch', { name: 'Click to grant' }).waitFor()
+      await check()
+      await press('Next')
+      await page.getByRole('checkbox', { name: /Robin/ }).waitFor()
+      await check()
+      await press('Next')
+      await page.getByRole('region', { name: 'Review' }).waitFor()
+      await check()
+      await page.unroute(/\/api\/admin\/agents(\?|$)/)
+    })
+
     it('of a knoc that is edited', async () => {
       await show(`/admin/knocs/${knocId}/update`, `Update ${knocName}`)
       await check()
