@@ -355,9 +355,9 @@ describe('a session after the second step', () => {
       .where('userId', '=', person.id)
       .execute()
     const bearer = { Authorization: `Bearer ${token}` }
-    expect((await api.browser().get('/otp/methods', bearer)).body).toEqual({ Err: 'err.forbidden' })
+    expect((await api.browser().get('/otp/methods', bearer)).body).toEqual({ Err: 'err.invalidSession' })
     expect((await api.browser().post('/otp/verify', { Code: '123456' }, bearer)).body).toEqual({
-      Err: 'err.forbidden',
+      Err: 'err.invalidSession',
     })
   })
 })
