@@ -2,6 +2,7 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { bundleHash } from './bundle-hash.plugin.ts'
+import { chunkGroups } from './chunk-groups.ts'
 
 const folder = (path: string) => new URL(path, import.meta.url).pathname
 
@@ -17,6 +18,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
-    rolldownOptions: { input: { portal: folder('./index.html'), console: folder('./admin.html') } },
+    rolldownOptions: {
+      input: { portal: folder('./index.html'), console: folder('./admin.html') },
+      output: { codeSplitting: { groups: chunkGroups } },
+    },
   },
 })
