@@ -67,12 +67,4 @@ export const sessionMachine = setup({
   },
 })
 
-/** A session's state by its row, at a moment. */
-export const toSessionState = (row: {
-  endedAt: number | null
-  endsAt: number
-  now: number
-}): 'active' | 'expiringSoon' | 'ended' => {
-  if (row.endedAt !== null || row.endsAt <= row.now) return 'ended'
-  return row.endsAt - row.now < expiresSoonMs ? 'expiringSoon' : 'active'
-}
+export { toSessionState } from './session-state.ts'

@@ -7,19 +7,23 @@ export function NamedIcon({ name, className }: { name: string; className?: strin
   return createElement(find?.(name) ?? 'svg', { 'aria-hidden': true, className })
 }
 
-/** The drawings come beside the page, not before it: they are a twentieth of what the dashboard loads. */
+/** The drawings come after the page, not before it: they are a twentieth of what the dashboard loads. */
 let drawings: typeof iconByName | undefined
+let isAsked = false
 const listeners = new Set<() => void>()
-
-void import('./icons.ts')
-  .then((icons) => {
-    drawings = icons.iconByName
-    for (const listener of listeners) listener()
-  })
-  // Without them there are empty places.
-  .catch(() => null)
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
+  if (!isAsked) void load()
   return () => listeners.delete(listener)
+}
+
+async function load(): Promise<void> {
+  isAsked = true
+  try {
+    drawings = (await import('./icons.ts')).iconByName
+    for (const listener of listeners) listener()
+  } catch {
+    // Without them there are empty places.
+  }
 }

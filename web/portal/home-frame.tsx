@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { Banner } from '../components/banner.tsx'
 import { Button } from '../components/button.tsx'
+import { whenIdle } from '../shell/when-idle.ts'
 import { EntryClockProvider } from './entry-clock.tsx'
 import { HomeBanners } from './home-banners.tsx'
 import { HomeHeader } from './home-header.tsx'
@@ -14,9 +15,11 @@ import { signOut } from './sign-out.ts'
 import { useHomeSession } from './use-home-session.ts'
 import { endSession } from './user-session.ts'
 
-const SessionWarning = lazy(async () => ({
-  default: (await import('./session-warning.tsx')).SessionWarning,
-}))
+/** Comes after the page: nobody is signed in for so short a time that it is shown at once. */
+const SessionWarning = lazy(async () => {
+  await new Promise<void>(whenIdle)
+  return { default: (await import('./session-warning.tsx')).SessionWarning }
+})
 
 /** What both dashboards are made of: the header, the session, what stands in the way, and their own entries. */
 export function HomeFrame({

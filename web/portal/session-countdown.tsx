@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useMachine } from '@xstate/react'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { sessionMachine } from '#machines/session.machine.ts'
+import { toSessionState } from '#machines/session-state.ts'
 import { cx } from '../components/class-names.ts'
 import { clockTime } from '../components/relative-time.ts'
 import { useNow } from '../components/use-now.ts'
@@ -17,25 +16,22 @@ type Props = {
   /** By the server's clock, in milliseconds. */
   endsAt: number
   offsetMs: number
-  isKiosk: boolean
   isHidden: boolean
   onEnded: () => void
 }
 
 /** Time left in the session, HH:MM:SS; says when it is over. */
 export function SessionCountdown(props: Props) {
-  // A clock that was set meanwhile begins anew: the machine's time never goes back.
+  // A clock that was set meanwhile begins anew: time never goes back otherwise, and an end is final.
   return <Countdown key={`${props.endsAt} ${Math.round(props.offsetMs / clockSetMs)}`} {...props} />
 }
 
-function Countdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
+function Countdown({ endsAt, offsetMs, isHidden, onEnded }: Props) {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
-  const now = useNow(tickMs) + offsetMs
-  const [snapshot, send] = useMachine(sessionMachine, { input: { endsAt, now, kiosk: isKiosk } })
-  useEffect(() => send({ type: 'tick', now }), [send, now])
-
-  const isOver = snapshot.matches('ended')
+  const now = useLatest(useNow(tickMs) + offsetMs)
+  const state = toSessionState({ endedAt: null, endsAt, now })
+  const isOver = state === 'ended'
   useEffect(() => {
     if (!isOver) return undefined
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -53,7 +49,7 @@ function Countdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
     }
   }, [isOver, onEnded, queryClient])
 
-  const isNearEnd = snapshot.matches('expiringSoon')
+  const isNearEnd = state === 'expiringSoon'
   return (
     <div>
       <p className="flex items-center gap-2 text-sm lg:justify-center font-semibold">
@@ -69,8 +65,15 @@ function Countdown({ endsAt, offsetMs, isKiosk, isHidden, onEnded }: Props) {
           isHidden && 'text-base! font-medium! text-muted',
         )}
       >
-        {isHidden ? t('home.timerHidden') : clockTime(snapshot.context.endsAt - snapshot.context.now)}
+        {isHidden ? t('home.timerHidden') : clockTime(endsAt - now)}
       </p>
     </div>
   )
+}
+
+/** The greatest of the numbers so far. */
+function useLatest(value: number): number {
+  const [latest, setLatest] = useState(value)
+  if (value > latest) setLatest(value)
+  return Math.max(value, latest)
 }

@@ -1,15 +1,11 @@
 import { Eye, EyeOff } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '../components/button.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { useTheme } from '../shell/theme.ts'
 import { AddressList } from './address-list.tsx'
+import { SessionCountdown } from './session-countdown.tsx'
 import type { UserSession } from './user-session.ts'
-
-// The machine behind the countdown comes beside the page, not before it.
-const loadCountdown = import('./session-countdown.tsx')
-const SessionCountdown = lazy(async () => ({ default: (await loadCountdown).SessionCountdown }))
 
 const dayMs = 86_400_000
 
@@ -28,15 +24,12 @@ export function SessionPanel({ session, onEnded }: { session: UserSession; onEnd
         {t('home.greeting', { name: status.Name || status.UserName })}
       </h1>
       <div className="lg:flex lg:flex-col lg:items-center lg:text-center">
-        <Suspense fallback={<Skeleton className="h-[4.4rem] w-52" />}>
-          <SessionCountdown
-            endsAt={Date.parse(status.Ends)}
-            offsetMs={offsetMs}
-            isKiosk={status.Kiosk}
-            isHidden={HighAccessibility && isHidden}
-            onEnded={onEnded}
-          />
-        </Suspense>
+        <SessionCountdown
+          endsAt={Date.parse(status.Ends)}
+          offsetMs={offsetMs}
+          isHidden={HighAccessibility && isHidden}
+          onEnded={onEnded}
+        />
         {HighAccessibility ? (
           <Button
             size="sm"

@@ -1,4 +1,5 @@
 import { loadedHash } from './bundle-watch.ts'
+import { whenIdle } from './when-idle.ts'
 
 /**
  * Registers the worker that keeps hashed files (public/sw.js), when the page has loaded and has nothing better to do.
@@ -6,12 +7,8 @@ import { loadedHash } from './bundle-watch.ts'
  */
 export function registerServiceWorker(): void {
   if (!isSecureContext || !('serviceWorker' in navigator) || loadedHash() === null) return
-  if (document.readyState === 'complete') whenIdle()
-  else addEventListener('load', whenIdle, { once: true })
+  whenIdle(register)
 }
-
-const whenIdle = () =>
-  'requestIdleCallback' in globalThis ? requestIdleCallback(register) : setTimeout(register, 200)
 
 /** Without a worker everything works, only each file is asked for again. */
 const register = () =>
