@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { compress } from 'hono/compress'
 import { aclRoutes } from './acls/acl.routes.ts'
 import { adminRoutes } from './admins/admin.routes.ts'
 import { agentRoutes } from './agents/agent.routes.ts'
@@ -16,6 +17,7 @@ import { knocRoutes } from './knocs/knoc.routes.ts'
 import { licenceRoutes } from './licence/licence.routes.ts'
 import { pageRoutes } from './pages/page.routes.ts'
 import type { PageFiles } from './pages/page-files.ts'
+import { createPageTheme } from './pages/page-theme.ts'
 import { bodyLimit, usualBodyBytes } from './platform/http/body-limit.ts'
 import { clientAddressOf } from './platform/http/client-address.ts'
 import { errorHandler, notFoundHandler } from './platform/http/error-handler.ts'
@@ -26,6 +28,7 @@ import { rateLimit } from './platform/http/rate-limit.ts'
 import { requestId } from './platform/http/request-id.ts'
 import { securityHeaders } from './platform/http/security-headers.ts'
 import { sessionRoutes } from './sessions/session.routes.ts'
+import { sessionCookies } from './sessions/session-cookie.ts'
 import { requireAdmin } from './sessions/session-guard.ts'
 import { settingRoutes } from './settings/setting.routes.ts'
 import { statusRoutes } from './status/status.routes.ts'
@@ -60,6 +63,8 @@ export const createApi = (deps: AppDeps) =>
     .use(rateLimit(requestsOfAnAddress, deps.clock))
     .use(bodyLimit(bodyBytesOf))
     .use(originCheck({ publicUrl: deps.config.publicUrl, exempt: callbacks }))
+    // A status with 200 entries is 100 kB. Nothing in it echoes what a request says, so its length gives nothing away.
+    .use('/status', compress())
     .route('/', statusRoutes(deps))
     .route('/', signInRoutes({ ...deps, afterSignIn: afterSignIn(deps.grants) }))
     .route('/', grantRoutes(deps))
@@ -82,6 +87,7 @@ export type Api = ReturnType<typeof createApi>
 /** The whole server as a fetch function: API, health, pages. */
 export function createApp(deps: AppDeps) {
   const api = createApi(deps)
+  const cookies = sessionCookies(deps.config)
   return new Hono<HttpEnv>()
     .onError(errorHandler(deps))
     .use(requestId())
@@ -96,7 +102,13 @@ export function createApp(deps: AppDeps) {
     .route('/', portalLookupRoutes({ ...deps, sight: deps.discovery.sight }))
     .route('/api', api)
     .all('/api/*', methodCheck(api.routes.map((route) => ({ ...route, path: `/api${route.path}` }))))
-    .route('/', pageRoutes(deps.pages))
+    .route(
+      '/',
+      pageRoutes(deps.pages, {
+        theme: createPageTheme(deps),
+        hasUserCookie: (c) => cookies.read(c, 'user') !== undefined,
+      }),
+    )
     .notFound(notFoundHandler)
 }
 

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
+import { createPreloads } from './page-preloads.ts'
 import { retiredWorker } from './retired-worker.ts'
 
 /** One built file, held in memory: the whole web is about a megabyte and never changes while the server runs. */
 export type PageFile = { body: Uint8Array<ArrayBuffer>; type: string; etag: string; isHashed: boolean }
 
-/** The built web: its files by path, and the hash over both bundles ('' when nothing is built). */
-export type PageFiles = { files: ReadonlyMap<string, PageFile>; bundleHash: string }
+/**
+ * The built web: its files by path, the hash over both bundles ('' when nothing is built), and what the page at an
+ * address needs beside the files that it names.
+ */
+export type PageFiles = {
+  files: ReadonlyMap<string, PageFile>
+  bundleHash: string
+  preloadsOf: (path: string) => readonly string[]
+}
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -48,6 +56,9 @@ export async function readPageFiles(
   return {
     files: new Map([...older, ...own]),
     bundleHash: hash === undefined ? '' : new TextDecoder().decode(hash.body).trim(),
+    preloadsOf: createPreloads(
+      JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8').catch(() => '{}')),
+    ),
   }
 }
 
@@ -63,7 +74,8 @@ async function readPageFile(folder: string, path: string): Promise<PageFile | un
   return toPageFile(path, new Uint8Array(await readFile(join(folder, path))))
 }
 
-function toPageFile(path: string, body: Uint8Array<ArrayBuffer>): PageFile {
+/** A file as it is served: its type by its ending, its name by its content. */
+export function toPageFile(path: string, body: Uint8Array<ArrayBuffer>): PageFile {
   // Weak: the same for the packed form and the plain one.
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const type = types[extname(path)] ?? 'application/octet-stream'

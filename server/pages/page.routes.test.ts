@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Theme } from '../status/status.schema.ts'
 import { pageRoutes } from './page.routes.ts'
 import { readPageFiles } from './page-files.ts'
+import { firstPages } from './page-preloads.ts'
 
 const long = 'a line of a long file\n'.repeat(200)
 
@@ -23,6 +25,8 @@ const built = {
   'previous/index.html': 'old portal',
   '.vite/manifest.json': '{}',
 }
+const theme: Theme = { Accent: 'grape', HighAccessibility: false, Logo: null, LightModeLogo: null }
+const looks = { theme: async () => theme, hasUserCookie: () => true }
 const forEver = 'public, max-age=31536000, immutable'
 
 describe('the pages', () => {
@@ -37,7 +41,7 @@ describe('the pages', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   async function get(path: string, options?: { serviceWorker: boolean }) {
-    const response = await pageRoutes(await readPageFiles(folder, options)).request(path)
+    const response = await pageRoutes(await readPageFiles(folder, options), looks).request(path)
     return {
       status: response.status,
       text: await response.text(),
@@ -73,7 +77,7 @@ describe('the pages', () => {
   })
 
   it('packs text for browsers that take it, under the same name', async () => {
-    const routes = pageRoutes(await readPageFiles(folder))
+    const routes = pageRoutes(await readPageFiles(folder), looks)
     const ask = (accepted?: string, path = '/assets/long.js') =>
       routes.request(path, { headers: accepted === undefined ? {} : { 'Accept-Encoding': accepted } })
     const packed = await ask('br;q=1, gzip;q=0.8')
@@ -100,5 +104,71 @@ describe('the pages', () => {
     expect(text).toContain('self.registration.unregister()')
     expect(text).not.toContain("addEventListener('fetch'")
     expect(cache).toBe('no-cache')
+  })
+
+  describe('carry what the server knows of the first look', () => {
+    const page =
+      '<html lang="en-AU" data-accent="grape" data-contrast="normal" data-mode="light"><head></head></html>'
+    const chunk = (file: string, ...imports: string[]) => ({ file, imports })
+    const manifest = {
+      'index.html': chunk('assets/main.js', '_shared.js'),
+      '_shared.js': chunk('assets/shared.js'),
+      '_parts.js': chunk('assets/parts.js', '_shared.js'),
+      'portal/login-page.tsx': chunk('assets/login.js', 'index.html'),
+      'portal/home-page.tsx': chunk('assets/home.js', '_parts.js', '_shared.js'),
+    }
+    let look: string
+    beforeAll(async () => {
+      look = await mkdtemp(join(tmpdir(), 'knoc-pages-'))
+      await mkdir(join(look, '.vite'))
+      await writeFile(join(look, '.vite/manifest.json'), JSON.stringify(manifest))
+      await writeFile(join(look, 'index.html'), page)
+      await writeFile(join(look, 'admin.html'), page)
+    })
+    afterAll(() => rm(look, { recursive: true, force: true }))
+
+    async function ask(path: string, { hasCookie = true, current = theme, etag = '' } = {}) {
+      const made = pageRoutes(await readPageFiles(look), {
+        theme: async () => current,
+        hasUserCookie: () => hasCookie,
+      })
+      const response = await made.request(path, { headers: { 'If-None-Match': etag } })
+      const html = await response.text()
+      const links = [...html.matchAll(/<link rel="modulepreload" crossorigin href="([^"]*)">/g)]
+      return { response, html, links: links.map(([, href]) => href) }
+    }
+
+    it('the installation’s accent, contrast and logos, and nothing of them as markup', async () => {
+      const current = { ...theme, Accent: 'teal' as const, HighAccessibility: true, Logo: '/x"><b>' }
+      const { html } = await ask('/home/new', { current })
+      expect(html).toContain(
+        '<html lang="en-AU" data-mode="light" data-accent="teal" data-contrast="high" data-logo="/x&#34;&#62;&#60;b&#62;" data-light-logo="">',
+      )
+    })
+
+    it('that nobody is signed in, only in the portal and only without a session’s cookie', async () => {
+      expect((await ask('/', { hasCookie: false })).html).toContain(' data-session="none"')
+      expect((await ask('/')).html).not.toContain('data-session')
+      expect((await ask('/admin', { hasCookie: false })).html).not.toContain('data-session')
+    })
+
+    it('the files of the address’s page, for who isn’t signed in those of the login', async () => {
+      expect((await ask('/home/new')).links).toEqual(['/assets/home.js', '/assets/parts.js'])
+      expect((await ask('/home/new', { hasCookie: false })).links).toEqual(['/assets/login.js'])
+      expect((await ask('/admin')).links).toEqual([])
+    })
+
+    it('and have a name by what was sent', async () => {
+      const { response } = await ask('/')
+      const etag = response.headers.get('ETag') ?? ''
+      expect(response.headers.get('Vary')).toBe('Accept-Encoding, Cookie')
+      expect((await ask('/', { etag })).response.status).toBe(304)
+      expect((await ask('/', { etag, hasCookie: false })).response.status).toBe(200)
+      expect((await ask('/', { etag, current: { ...theme, Accent: 'rose' } })).response.status).toBe(200)
+    })
+
+    it('each address’s page is a file of the sources', async () => {
+      for (const [, source] of firstPages) await access(new URL(`../../web/${source}`, import.meta.url))
+    })
   })
 })

@@ -5,10 +5,10 @@ import { ok } from '../platform/http/envelope.ts'
 import type { HttpEnv } from '../platform/http/http-env.ts'
 import { requireAdmin } from '../sessions/session-guard.ts'
 import { readAuthSettings } from '../settings/auth-setting.query.ts'
-import { findLogo, readLogoAddresses } from '../settings/logo.query.ts'
-import { readSettings } from '../settings/setting.query.ts'
+import { findLogo } from '../settings/logo.query.ts'
 import { readAdminStatus } from './admin-status.service.ts'
-import type { SystemStatus, Theme } from './status.schema.ts'
+import type { SystemStatus } from './status.schema.ts'
+import { readTheme } from './theme.query.ts'
 
 /** A picture and nothing else, whoever opens its address by itself; another picture has another address. */
 const logoHeaders = {
@@ -20,15 +20,7 @@ const logoHeaders = {
 /** What the shells read: theme and system status without a session, the admin's status with one, half or complete. */
 export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer' | 'discovery'>) =>
   new Hono<HttpEnv>()
-    .get('/theme', async (c) => {
-      const { lists } = deps.db
-      const [{ Accent, HighAccessibility }, logos] = await Promise.all([
-        readSettings(lists),
-        readLogoAddresses(lists),
-      ])
-      const theme: Theme = { Accent, HighAccessibility, ...logos }
-      return ok(c, theme)
-    })
+    .get('/theme', async (c) => ok(c, await readTheme(deps.db.lists)))
     .get('/theme/logo/:hash', async (c) => {
       const hash = c.req.param('hash')
       const logo = isHash(hash) ? await findLogo(deps.db.lists, hash) : undefined

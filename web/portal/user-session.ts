@@ -2,6 +2,7 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { navigate } from 'wouter/use-browser-location'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { ApiFailure, echoSession, isFailure } from '../api.ts'
+import { browserStorage } from '../shell/browser-storage.ts'
 import { freshFor } from '../shell/query-client.ts'
 import type { SecondStep, SignedIn } from '../shell/routes.ts'
 import { fetchStatus, revalidate } from './portal-api.ts'
@@ -27,12 +28,15 @@ const queryKey = ['userStatus'] as const
  */
 const secondLookMs = 700
 
+const pageReadAt = Date.now()
+const isPageSignedOut = saysSignedOut()
+
 /** How far the browser is signed in. An outage is an error and clears nothing. */
 const standingQuery = queryOptions<Standing>({
   queryKey,
   queryFn: ({ signal, client }) => readStanding(client, () => fetchStatus({ signal })),
-  initialData: () => (isSigningOut() ? null : (restoreSession() ?? undefined)),
-  initialDataUpdatedAt: 0,
+  initialData: () => (isSigningOut() ? null : (restoreSession() ?? (isPageSignedOut ? null : undefined))),
+  initialDataUpdatedAt: () => (isPageSignedOut ? pageReadAt : 0),
   staleTime: freshFor.status,
 })
 
@@ -210,4 +214,18 @@ async function toStep(code: string): Promise<SecondStep | null> {
   const { signInStateAfter } = await import('./sign-in-flow.ts')
   const state = signInStateAfter(code)
   return state === 'verifyingTotp' || state === 'enrolling' ? state : null
+}
+
+/**
+ * Whether this page came without a session's cookie, by the server's word: then it needs no status to know that nobody
+ * is signed in. A page out of a cache knows nothing, and a tab that was signed in asks.
+ */
+function saysSignedOut(): boolean {
+  const [load] = performance.getEntriesByType('navigation')
+  return (
+    document.documentElement.dataset['session'] === 'none' &&
+    load instanceof PerformanceNavigationTiming &&
+    load.transferSize > 0 &&
+    browserStorage.readSession('userSession') === undefined
+  )
 }

@@ -12,9 +12,9 @@ import { followColourMode } from './colour-mode.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { createQueryClient } from './query-client.ts'
 import { systemStatusQuery } from './system-status.ts'
-import { startTheme } from './theme.ts'
+import { startTheme, themeQuery } from './theme.ts'
 
-/** The first paint waits so long for the installation's colours and the reader's language, in milliseconds. */
+/** The first paint waits so long for what the page doesn't bring: colours, the reader's language. In milliseconds. */
 const firstPaintWaitMs = 600
 
 /** Draws a bundle's page: texts, cache, theme, messages. The console brings texts of its own. */
@@ -32,7 +32,9 @@ export function startApp(
   const host = document.getElementById('root')
   if (host === null) throw new Error('the page has no #root')
   void queryClient.prefetchQuery(systemStatusQuery)
-  void inTime(Promise.all([language, startTheme(queryClient)])).then(() =>
+  const theme = startTheme(queryClient)
+  const isThemed = queryClient.getQueryData(themeQuery.queryKey) !== undefined
+  void inTime(Promise.all([language, isThemed ? null : theme])).then(() =>
     createRoot(host).render(
       <StrictMode>
         <I18nextProvider i18n={i18n}>

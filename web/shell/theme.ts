@@ -19,6 +19,9 @@ const keptMs = 10 * 60_000
 export const themeQuery = queryOptions({
   queryKey: ['theme'],
   queryFn: ({ signal }): Promise<Theme> => unwrap(client.theme.$get({}, { init: { signal } })),
+  // What the server has written into the page holds for the first paint; it is asked for all the same.
+  initialData: readPageTheme,
+  initialDataUpdatedAt: 0,
   staleTime: keptMs,
   gcTime: keptMs,
 })
@@ -29,7 +32,7 @@ export const useTheme = (): Theme => useQuery(themeQuery).data ?? fallbackTheme
 /** Puts the theme on the page. */
 export function applyTheme(theme: Theme): void {
   const { dataset } = document.documentElement
-  dataset['accent'] = theme.Accent in drawn ? theme.Accent : fallbackTheme.Accent
+  dataset['accent'] = isDrawn(theme.Accent) ? theme.Accent : fallbackTheme.Accent
   dataset['contrast'] = theme.HighAccessibility ? 'high' : 'normal'
   paintBrowser()
 }
@@ -41,7 +44,22 @@ export async function startTheme(queryClient: QueryClient): Promise<void> {
     const theme = queryClient.getQueryData(themeQuery.queryKey)
     if (theme) applyTheme(theme)
   })
-  await queryClient.fetchQuery(themeQuery).catch(() => applyTheme(fallbackTheme))
+  // Older than any answer, so that the next look asks again.
+  await queryClient
+    .fetchQuery(themeQuery)
+    .catch(() => queryClient.setQueryData(themeQuery.queryKey, fallbackTheme, { updatedAt: 0 }))
+}
+
+/** The theme in the attributes of the root element; undefined in a page that no server of ours has written. */
+function readPageTheme(): Theme | undefined {
+  const { accent, contrast, logo, lightLogo } = document.documentElement.dataset
+  if (logo === undefined || lightLogo === undefined) return undefined
+  return {
+    Accent: isDrawn(accent) ? accent : fallbackTheme.Accent,
+    HighAccessibility: contrast === 'high',
+    Logo: logo || null,
+    LightModeLogo: lightLogo || null,
+  }
 }
 
 /** Accents that theme.css knows; a newer server may name others. */
@@ -52,3 +70,6 @@ const drawn: Record<Theme['Accent'], true> = {
   rose: true,
   offsite: true,
 }
+
+const isDrawn = (accent: string | undefined): accent is Theme['Accent'] =>
+  accent !== undefined && Object.hasOwn(drawn, accent)
