@@ -1,4 +1,4 @@
-import { memo, useMemo } from 'react'
+import { memo, useDeferredValue, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { cx } from '../components/class-names.ts'
@@ -9,6 +9,9 @@ import { EntryButton, EntryName, type EntryProps } from './entry-parts.tsx'
 import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 import { visibleEntries } from './sections.ts'
 
+/** So many entries fill a large screen. */
+const firstScreen = 24
+
 /** The columns of a row; a telephone has one below the other. */
 const columns = 'grid sm:grid-cols-[minmax(0,1fr)_minmax(0,14rem)_9.5rem] sm:gap-x-4'
 
@@ -17,6 +20,11 @@ export const ClassicEntries = memo(function ClassicEntries({ status }: { status:
   const { t } = useTranslation()
   const acts = useEntryActs(status)
   const entries = useMemo(() => visibleEntries(status.ACLs), [status.ACLs])
+  // The first screen at once, the rest while the browser has time for it: 200 entries would hold it up.
+  const drawn = useDeferredValue(
+    entries,
+    useMemo(() => entries.slice(0, firstScreen), [entries]),
+  )
   if (entries.length === 0) return <EmptyState title={t('home.empty')} text={t('home.emptyText')} />
   return (
     <>
@@ -37,7 +45,7 @@ export const ClassicEntries = memo(function ClassicEntries({ status }: { status:
             </tr>
           </thead>
           <tbody className="block">
-            {entries.map((entry) => (
+            {drawn.map((entry) => (
               <ClassicRow key={entry.ACLID} {...acts.propsOf(entry)} />
             ))}
           </tbody>

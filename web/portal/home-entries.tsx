@@ -9,8 +9,19 @@ import { EntryPolls, useEntryActs } from './entry-acts.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { EntryList, EntryListSection, EntryRow } from './entry-list.tsx'
 import type { EntryProps, FavouriteProps } from './entry-parts.tsx'
-import { type Section, searchAbove, searchSections, sectionsOf, toIds, visibleEntries } from './sections.ts'
+import {
+  firstEntries,
+  type Section,
+  searchAbove,
+  searchSections,
+  sectionsOf,
+  toIds,
+  visibleEntries,
+} from './sections.ts'
 import { useKept } from './use-kept.ts'
+
+/** So many entries fill a large screen. */
+const firstScreen = 24
 
 const toView = (stored: unknown): 'card' | 'list' => (stored === 'list' ? 'list' : 'card')
 
@@ -32,6 +43,11 @@ export const HomeEntries = memo(function HomeEntries({ status }: { status: UserS
   // What is typed shows at once; what is found may come a moment later.
   const wanted = useDeferredValue(hasSearch ? search.trim() : '')
   const found = useMemo(() => searchSections(sections, wanted), [sections, wanted])
+  // The first screen at once, the rest while the browser has time for it: 200 entries would hold it up.
+  const drawn = useDeferredValue(
+    found,
+    useMemo(() => firstEntries(found, firstScreen), [found]),
+  )
   const onFavourite = useCallback(
     ({ ACLID }: AclStatus) =>
       setFavourites((before) =>
@@ -68,8 +84,8 @@ export const HomeEntries = memo(function HomeEntries({ status }: { status: UserS
         {wanted === '' ? '' : t('home.searchResult', { count: countOf(found) })}
       </output>
       {found.length === 0 ? <EmptyState title={t('home.noMatches', { search: wanted })} /> : null}
-      {view === 'card' ? <Cards sections={found} propsOf={propsOf} /> : null}
-      {view === 'list' && found.length > 0 ? <Rows sections={found} propsOf={propsOf} /> : null}
+      {view === 'card' ? <Cards sections={drawn} propsOf={propsOf} /> : null}
+      {view === 'list' && found.length > 0 ? <Rows sections={drawn} propsOf={propsOf} /> : null}
       <EntryPolls acts={acts} entries={entries} />
     </>
   )

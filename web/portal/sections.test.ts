@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { AclStatus } from '#server/status/status.schema.ts'
-import { countUse, searchSections, sectionsOf, toIds, toUseCounts, visibleEntries } from './sections.ts'
+import {
+  countUse,
+  firstEntries,
+  searchSections,
+  sectionsOf,
+  toIds,
+  toUseCounts,
+  visibleEntries,
+} from './sections.ts'
 import { anEntry as entryWith } from './testing/an-entry.ts'
 
 const anEntry = (name: string, facts: Partial<AclStatus> = {}): AclStatus =>
@@ -94,6 +102,18 @@ describe('sections', () => {
       ['other', ['e20']],
     ])
     expect(searchSections(sections, 'e1').map(({ kind }) => kind)).toEqual(['other'])
+  })
+
+  it('begin with as many entries as are asked for, in the same order', () => {
+    const entries = ['a', 'b', 'c'].map((name) => anEntry(name))
+    const sections = sectionsOf(entries, { ...plain, favourites: new Set(['c']) })
+    const namesOf = (most: number) => firstEntries(sections, most).map(({ entries }) => names(entries))
+    expect([0, 1, 2, 9].map(namesOf)).toEqual([
+      [],
+      [['c']],
+      [['c'], ['a']],
+      sections.map(({ entries }) => names(entries)),
+    ])
   })
 
   it('are none without entries', () => {

@@ -69,6 +69,16 @@ export function searchSections(sections: readonly Section[], search: string): Se
     .filter(({ entries }) => entries.length > 0)
 }
 
+/** As many entries as a screen shows at first, in their sections: the others are drawn a moment later. */
+export function firstEntries(sections: readonly Section[], most: number): Section[] {
+  let left = most
+  return sections.flatMap((section) => {
+    const entries = section.entries.slice(0, left)
+    left -= entries.length
+    return entries.length === 0 ? [] : { ...section, entries }
+  })
+}
+
 /** ACLID → how often it was opened or granted in this browser. */
 export type UseCounts = Readonly<Record<string, number>>
 
