@@ -5,6 +5,7 @@ import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser
 import { requireProgram } from '#tests/support/debian.ts'
 import { chooseAction, heading, signInAdmin, submitLogin } from './acts.ts'
 import { findBreaches } from './axe.ts'
+import { changeAnswer } from './change-answer.ts'
 import { createCodeApp } from './codes.ts'
 import { journeyTime, patience } from './patience.ts'
 
@@ -215,16 +216,12 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
 
     it('of the Linux wizard: each of its steps', async () => {
       // The gate's host has no ipset; the page is told that it has.
-      await page.route(/\/api\/admin\/agents(\?|$)/, async (route) => {
-        const response = await route.fetch()
-        const json = (await response.json()) as { data: { Capabilities: object | null }[] }
-        const ipset = { command_available: true, sudo_enabled: true, privilege: 'root', ipsets: [] }
-        const data = json.data.map((row) => ({
-          ...row,
-          Capabilities: row.Capabilities && { ...row.Capabilities, ipset },
-        }))
-        await route.fulfill({ response, json: { ...json, data } })
-      })
+      const ipset = { command_available: true, sudo_enabled: true, privilege: 'root', ipsets: [] }
+      await page.route(/\/api\/admin\/agents(\?|$)/, (route) =>
+        changeAnswer<{ Capabilities: object | null }[]>(route, (rows) =>
+          rows.map((row) => ({ ...row, Capabilities: row.Capabilities && { ...row.Capabilities, ipset } })),
+        ),
+      )
       await show('/admin/knocs/new/linux', /Linux/)
       await check()
       await page.getByRole('radio', { name: 'edge' }).check()

@@ -6,6 +6,7 @@ import { type BrowserSite, openBrowserSite } from '#tests/support/browser-site.t
 import { requireProgram } from '#tests/support/debian.ts'
 import { heading, submitLogin } from './acts.ts'
 import { findBreaches } from './axe.ts'
+import { changeAnswer } from './change-answer.ts'
 import { createCodeApp } from './codes.ts'
 import { manyEntries } from './many-entries.ts'
 import { journeyTime, patience } from './patience.ts'
@@ -61,11 +62,8 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
     }, 60_000)
 
     /** Answers as the server does, but for these fields. */
-    async function change(route: Route, fields: object): Promise<void> {
-      const response = await route.fetch()
-      const json = (await response.json()) as { data?: object }
-      await route.fulfill({ response, json: json.data ? { data: { ...json.data, ...fields } } : json })
-    }
+    const change = (route: Route, fields: object) =>
+      changeAnswer<object>(route, (data) => ({ ...data, ...fields }))
 
     async function check(options?: { pointed?: boolean }): Promise<void> {
       const { breaches, advice: further } = await findBreaches(page, options)

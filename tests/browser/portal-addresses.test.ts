@@ -6,6 +6,7 @@ import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests
 import { type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { findBarriers } from './accessibility.ts'
 import { entry, heading, isSameDocument, markDocument, reads, signIn } from './acts.ts'
+import { changeAnswer } from './change-answer.ts'
 import { type LookupServices, startLookupServices } from './lookup-services.ts'
 import { eventually, journeyTime, patience } from './patience.ts'
 
@@ -83,21 +84,17 @@ describe.skipIf(!hasBrowser())(
         if (!hasLeft) throw error
       })
 
-    async function change(route: Route, fields: object): Promise<void> {
-      const response = await route.fetch()
-      if (!response.ok()) return route.fulfill({ response })
-      const { data } = (await response.json()) as { data: object }
-      return route.fulfill({ response, json: { data: { ...data, ...fields } } })
-    }
+    const change = (route: Route, fields: object) =>
+      changeAnswer<object>(route, (data) => ({ ...data, ...fields }))
 
     async function answerStatus(route: Route): Promise<void> {
       if (route.request().headers()['x-knoc-revalidate'] === '1') revalidations += 1
-      const response = await route.fetch()
-      if (!response.ok()) return route.fulfill({ response })
-      const { data } = (await response.json()) as { data: UserStatus }
-      const ACLs = data.ACLs.map((one) => ({ ...one, ...acl }))
-      const Nonce = data.Nonce || 'nonce-of-a-test'
-      return route.fulfill({ response, json: { data: { ...data, Nonce, ACLs, ...status } } })
+      await changeAnswer<UserStatus>(route, (data) => ({
+        ...data,
+        Nonce: data.Nonce || 'nonce-of-a-test',
+        ACLs: data.ACLs.map((one) => ({ ...one, ...acl })),
+        ...status,
+      }))
     }
 
     /** The server is asked for its own address only: it has seen no other. */

@@ -414,7 +414,8 @@ describe.skipIf(!hasBrowser())('the dashboards of the portal', { timeout: journe
         route.fulfill({ body: 'the intranet', contentType: 'text/html' }),
       )
       own.set({ AutoBrowseToURI: target })
-      await own.page.goto('/home/new')
+      // It may leave before everything of it is loaded.
+      await own.page.goto('/home/new', { waitUntil: 'commit' })
       await own.page.waitForURL(target)
       expect(own.visitor.context.pages()).toHaveLength(1)
       await own.page.goBack()

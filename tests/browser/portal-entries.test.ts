@@ -4,6 +4,7 @@ import type { AclStatus } from '#server/status/status.schema.ts'
 import { hasBrowser, startBrowser, type TestBrowser } from '#tests/support/browser.ts'
 import { type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { entry, heading, reads } from './acts.ts'
+import { changeAnswer } from './change-answer.ts'
 import { eventually, journeyTime, patience } from './patience.ts'
 import { entries, inMinutes, openShownPortal, type ShownPortal } from './portal-states.ts'
 
@@ -191,12 +192,10 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
         const real = Date.now
         Date.now = () => real() + 7_200_000
       })
-      await context.route(/\/api\/status(\?|$)/, async (route) => {
-        const response = await route.fetch()
-        const json = (await response.json()) as { data?: object }
-        const status = entries({ Description: 'It', Status: 0, ExpiredAfter: end })
-        await route.fulfill({ response, json: json.data ? { data: { ...json.data, ...status } } : json })
-      })
+      const status = () => entries({ Description: 'It', Status: 0, ExpiredAfter: end })
+      await context.route(/\/api\/status(\?|$)/, (route) =>
+        changeAnswer<object>(route, (data) => ({ ...data, ...status() })),
+      )
       const end = inMinutes(15.1)
       await page.goto('/')
       await page.getByLabel('Username').fill(kim.userName)

@@ -6,6 +6,7 @@ import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests
 import { type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { findBarriers } from './accessibility.ts'
 import { heading, isSameDocument, markDocument, reads, signIn, submitLogin } from './acts.ts'
+import { changeAnswer } from './change-answer.ts'
 import { eventually, journeyTime, patience } from './patience.ts'
 
 const hourMs = 3_600_000
@@ -58,16 +59,9 @@ describe.skipIf(!hasBrowser())('the session in the portal', { timeout: journeyTi
 
   /** Changes what the server says of the status, on its way to this page. */
   const alterStatus = (page: Page, alter: (status: UserStatus) => Partial<UserStatus>) =>
-    page.route('**/api/status*', async (route) => {
-      try {
-        const response = await route.fetch()
-        const body = (await response.json()) as { data?: UserStatus }
-        const json = body.data ? { data: { ...body.data, ...alter(body.data) } } : body
-        await route.fulfill({ response, json })
-      } catch {
-        // The page has gone meanwhile.
-      }
-    })
+    page.route('**/api/status*', (route) =>
+      changeAnswer<UserStatus>(route, (status) => ({ ...status, ...alter(status) })),
+    )
 
   const timer = (page: Page) => page.getByRole('timer', { name: 'Time left in this session' })
   const left = async (page: Page): Promise<number> => {

@@ -1,9 +1,10 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
 import type { TestBrowser } from '#tests/support/browser.ts'
 import type { BrowserSite } from '#tests/support/browser-site.ts'
 import { anEntry } from '../../web/portal/testing/an-entry.ts'
 import { heading, type Login, signIn } from './acts.ts'
+import { changeAnswer } from './change-answer.ts'
 import { patience } from './patience.ts'
 
 /** What a status is changed to, so that the page shows a state that is hard to reach in truth. */
@@ -26,7 +27,10 @@ export async function openShownPortal(
   await context.route('**/api/events', (route) => route.fulfill({ status: 204 }))
   await context.route(/\/api\/status(\?|$)/, async (route) => {
     if (route.request().headers()['x-knoc-revalidate'] === undefined) looks.push(Date.now())
-    await answerChanged(route, change)
+    await changeAnswer<UserStatus>(route, (status) => ({
+      ...status,
+      ...(typeof change === 'function' ? change(status) : change),
+    }))
   })
   await signIn(page, login)
 
@@ -45,17 +49,6 @@ export async function openShownPortal(
       await heading(page, /^Hello, /).waitFor()
     },
   }
-}
-
-async function answerChanged(route: Route, change: Change): Promise<void> {
-  const response = await route.fetch().catch(() => null)
-  if (response === null) return route.abort().catch(() => undefined)
-  const json = (await response.json()) as { data?: UserStatus }
-  const fields = json.data === undefined ? {} : typeof change === 'function' ? change(json.data) : change
-  // The page may have left meanwhile.
-  await route
-    .fulfill({ response, json: json.data ? { data: { ...json.data, ...fields } } : json })
-    .catch(() => undefined)
 }
 
 /** A status with these entries, and nothing else changed. */
