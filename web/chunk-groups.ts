@@ -32,6 +32,8 @@ const groups: Readonly<Record<string, (module: { neededBy: NeededBy; isConsoles:
 export const chunkGroups: Rolldown.CodeSplittingGroup[] = Object.entries(groups).map(
   ([name, takes], index, all) => ({
     name: (id, modules) => {
+      // Vite names the files of a page by what it begins with, which therefore stays in a file of its own.
+      if (id === portal || id === admin) return null
       const neededBy: NeededBy = (page) => needsOf(page, modules).has(id)
       const isConsoles = needsOf(admin, modules, { isLater: true }).has(id)
       return takes({ neededBy, isConsoles }) ? name : null
