@@ -5,14 +5,12 @@ import { setup, spawnChild } from 'xstate'
 import { getStateNodes } from 'xstate/graph'
 import { grantMachine } from './grant.machine.ts'
 import { knocCreateMachine } from './knoc-create.machine.ts'
-import { sessionMachine } from './session.machine.ts'
 import { signInMachine } from './sign-in.machine.ts'
 
 /** File → machine: those the server runs as functions in its transactions (decision 36). */
 const serverRun: Record<string, AnyStateMachine> = {
   'grant.machine.ts': grantMachine,
   'knoc-create.machine.ts': knocCreateMachine,
-  'session.machine.ts': sessionMachine,
   'sign-in.machine.ts': signInMachine,
 }
 

@@ -47,7 +47,7 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
     events,
     discovery,
     grants,
-    pages: { files: new Map(), bundleHash: '' },
+    pages: { files: new Map(), bundleHash: '', preloadsOf: () => [] },
     queueHealth: async () => true,
   })
   const limit = lookupLimit(systemClock)

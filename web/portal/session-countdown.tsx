@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toSessionState } from '#machines/session-state.ts'
+import { sessionState } from '#machines/session-state.ts'
 import { cx } from '../components/class-names.ts'
 import { clockTime } from '../components/relative-time.ts'
 import { useNow } from '../components/use-now.ts'
@@ -30,7 +30,7 @@ function Countdown({ endsAt, offsetMs, isHidden, onEnded }: Props) {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
   const now = useLatest(useNow(tickMs) + offsetMs)
-  const state = toSessionState({ endedAt: null, endsAt, now })
+  const state = sessionState(endsAt, now)
   const isOver = state === 'ended'
   useEffect(() => {
     if (!isOver) return undefined
