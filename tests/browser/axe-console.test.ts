@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
     }, 60_000)
 
     async function visit(): Promise<Visitor> {
-      const visitor = await browser.visit(site.arena.serverUrl, { reducedMotion: 'reduce' })
+      const visitor = await browser.visit(site.arena.serverUrl)
       visitor.context.setDefaultTimeout(patience)
       visitor.expectFault(/^console \/api\/admin\/[\w/?=&-]*: .*\b4(01|03|09|22|29)\b/)
       return visitor

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       browser = await startBrowser()
       // So tall that no entry is left undrawn below the window.
       const viewport = { width: 1280, height: 3_000 }
-      visitor = await browser.visit(site.arena.serverUrl, { reducedMotion: 'reduce', viewport })
+      visitor = await browser.visit(site.arena.serverUrl, { viewport })
       visitor.context.setDefaultTimeout(patience)
       visitor.expectFault(/^console \/api\/(login|status|events|otp|password|saml)\b.*\b4\d\d\b/)
       await visitor.context.route('**/api/system_status', (route) => change(route, systemStatus))

@@ -14,6 +14,9 @@ const themes: readonly Theme[] = accents
     ),
   )
 
+/** In which hovered and focused controls are looked at: web/theme/theme.test.ts holds their colours in all twenty. */
+const pointedThemes = themes.filter(({ accent }) => accent === 'grape')
+
 /** WCAG 2.2 AA, with everything that it takes over from before. */
 const standard = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 /** What a theme can change. High contrast is larger as well, so sizes are looked at once more there. */
@@ -29,7 +32,7 @@ type Finding = { theme: string; rule: string; selector: string; what: string; is
  * Looks for breaches of WCAG 2.2 AA on the page as it stands: every rule in one theme, and what depends on colours in
  * all twenty. With `pointed` buttons, links and fields are looked at once more as if all were hovered and focused.
  *
- * The page's context needs `reducedMotion: 'reduce'`: otherwise a colour is met on its way to another.
+ * The page's context needs `reducedMotion: 'reduce'`, as visitors have it: otherwise a colour is met on its way.
  */
 export async function findBreaches(
   page: Page,
@@ -39,7 +42,12 @@ export async function findBreaches(
   const found = await page.evaluate(lookInThemes, { themes, standard, colourRules, sizeRules })
   if (pointed) {
     const release = await pointAtEverything(page)
-    const again = await page.evaluate(lookInThemes, { themes, standard: [], colourRules, sizeRules: [] })
+    const again = await page.evaluate(lookInThemes, {
+      themes: pointedThemes,
+      standard: [],
+      colourRules,
+      sizeRules: [],
+    })
     found.push(...again.map((finding) => ({ ...finding, what: `hovered and focused: ${finding.what}` })))
     await release()
   }

@@ -33,7 +33,9 @@ export async function startBrowser() {
 
   /** Opens a profile of its own: its cookies and storage are nobody else's. */
   async function visit(origin: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ baseURL: origin, locale: 'en-AU', ...options })
+    // Without motion nothing is waited for that only moves, and nothing is met on its way.
+    const calm = { locale: 'en-AU', reducedMotion: 'reduce' } as const
+    const context = await browser.newContext({ baseURL: origin, ...calm, ...options })
     context.setDefaultTimeout(10_000)
     const expected: RegExp[] = [...always]
     const note = (fault: string) => {

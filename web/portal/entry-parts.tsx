@@ -110,7 +110,9 @@ export function FavouriteButton({ entry, isFavourite, onFavourite }: FavouritePr
       label={isFavourite ? t('home.favouriteRemove', { name }) : t('home.favouriteAdd', { name })}
       ref={(button) => {
         const isBare = document.activeElement === null || document.activeElement === document.body
-        if (button !== null && movedBy === entry.ACLID && isBare) button.focus()
+        if (button === null || movedBy !== entry.ACLID || !isBare) return
+        movedBy = null
+        button.focus()
       }}
       onClick={({ detail }) => {
         // By the keyboard; a pointer stays where it is.
@@ -124,10 +126,12 @@ export function FavouriteButton({ entry, isFavourite, onFavourite }: FavouritePr
 
 /** The entry whose star was just pressed by the keyboard: it moves to another section, and takes the focus with it. */
 let movedBy: string | null = null
+/** The sections are drawn anew within this time, in milliseconds; later whoever presses has gone elsewhere. */
+const movesWithinMs = 2_000
 
 function followFocus(aclId: string): void {
   movedBy = aclId
   setTimeout(() => {
-    movedBy = null
-  })
+    if (movedBy === aclId) movedBy = null
+  }, movesWithinMs)
 }
