@@ -29,14 +29,16 @@ const queryKey = ['userStatus'] as const
 const secondLookMs = 700
 
 const pageReadAt = Date.now()
-const isPageSignedOut = saysSignedOut()
+/** Asked once, when the page starts: what it came with says nothing later. */
+let isPageSignedOut: boolean | undefined
+const cameSignedOut = (): boolean => (isPageSignedOut ??= saysSignedOut())
 
 /** How far the browser is signed in. An outage is an error and clears nothing. */
 const standingQuery = queryOptions<Standing>({
   queryKey,
   queryFn: ({ signal, client }) => readStanding(client, () => fetchStatus({ signal })),
-  initialData: () => (isSigningOut() ? null : (restoreSession() ?? (isPageSignedOut ? null : undefined))),
-  initialDataUpdatedAt: () => (isPageSignedOut ? pageReadAt : 0),
+  initialData: () => (isSigningOut() ? null : (restoreSession() ?? (cameSignedOut() ? null : undefined))),
+  initialDataUpdatedAt: () => (cameSignedOut() ? pageReadAt : 0),
   staleTime: freshFor.status,
 })
 

@@ -63,31 +63,39 @@ export function UnsavedGuard() {
 /**
  * While something isn't saved the history has one step more, to this same page: Back takes that one, and the page
  * stays. By the time that a page hears of a step to another one, the router may have gone there.
+ *
+ * Saved or taken back, the step stays as a spent one, which Back passes over: taking it out is a walk through the
+ * history, and what is typed meanwhile would be in its way.
  */
 function useBackStep(guard: { isLeaving: () => boolean; onBack: () => void }): void {
   const isDirty = useHasDirtyForm()
-  const ask = useEffectEvent(() => guard.onBack())
+  const onPopState = useEffectEvent((pathname: string) => {
+    if (guard.isLeaving() || stepHere() !== undefined || window.location.pathname !== pathname) return
+    if (!hasDirtyForm()) return window.history.back()
+    window.history.forward()
+    guard.onBack()
+  })
   const isLeaving = useEffectEvent(() => guard.isLeaving())
   useEffect(() => {
-    if (!isDirty) return undefined
     const { pathname } = window.location
-    window.history.pushState({ [step]: true }, '')
-    const onPopState = () => {
-      if (isLeaving() || isStep() || window.location.pathname !== pathname) return
-      window.history.forward()
-      ask()
-    }
-    window.addEventListener('popstate', onPopState)
+    const listen = () => onPopState(pathname)
+    window.addEventListener('popstate', listen)
+    return () => window.removeEventListener('popstate', listen)
+  }, [])
+  useEffect(() => {
+    if (!isDirty) return undefined
+    if (stepHere() === undefined) window.history.pushState({ [step]: 'asking' }, '')
+    else markStep('asking')
     return () => {
-      window.removeEventListener('popstate', onPopState)
-      // Saved, or taken back: Back is what it was.
-      if (!isLeaving() && isStep()) window.history.back()
+      if (!isLeaving() && isStep()) markStep('spent')
     }
   }, [isDirty])
 }
 
 const step = 'unsaved'
-const isStep = (): boolean => (window.history.state as Record<string, unknown> | null)?.[step] === true
+const stepHere = (): unknown => (window.history.state as Record<string, unknown> | null)?.[step]
+const isStep = (): boolean => stepHere() === 'asking'
+const markStep = (how: 'asking' | 'spent'): void => window.history.replaceState({ [step]: how }, '')
 
 /** The page that a plain click on a link of the console leads to, if it leads away from this one. */
 function internalLink({
