@@ -138,6 +138,8 @@ describe.skipIf(!hasBrowser())('Settings → Discovery', { timeout: journeyTime,
       await url().fill('https://typed.example')
       await form().getByRole('button', { name: end }).click()
       await eventually(() => save().isDisabled()).toBe(true)
+      // The button is out of reach while it is saved, too.
+      await eventually(() => page.evaluate(() => history.state)).toEqual({ unsaved: 'spent' })
       await page.goBack()
       await heading(page, 'Home').waitFor()
       expect(await asked().count()).toBe(0)
