@@ -8,6 +8,7 @@ import { findBarriers } from './accessibility.ts'
 import { heading, isSameDocument, markDocument, reads, signIn, submitLogin } from './acts.ts'
 import { changeAnswer } from './change-answer.ts'
 import { eventually, journeyTime, patience } from './patience.ts'
+import { entries } from './portal-states.ts'
 
 const hourMs = 3_600_000
 const expired = 'Error: Your session has expired, log in again for renewed access'
@@ -442,34 +443,13 @@ describe.skipIf(!hasBrowser())('the session in the portal', { timeout: journeyTi
       )
       await page.getByRole('link', { name: /Payroll/ }).click()
     }
-    const anEntry = (status: UserStatus): Partial<UserStatus> => ({
-      ACLs: [
-        {
-          ID: 'e0000000-0000-4000-8000-000000000001',
-          ACLID: 'e0000000-0000-4000-8000-000000000001',
-          ParentID: null,
-          Description: 'Payroll',
-          URL: 'https://payroll.example.com/',
-          Icon: 'server',
-          Category: 'Default',
-          Status: 0,
-          Error: null,
-          ExpiredAfter: new Date(Date.parse(status.Now) + hourMs).toISOString(),
-          ClickToGrant: true,
-          HideFromUsers: false,
-          DisableForUser: false,
-          GrantTypeFixedIps: false,
-          CGNATOpen: false,
-          AutoBrowseUsers: false,
-          Config: {},
-          VerifiedAt: null,
-          RestrictedBy: null,
-          Passive: false,
-          ListReadAt: null,
-          NextReadAt: null,
-        },
-      ],
-    })
+    const anEntry = (status: UserStatus): Partial<UserStatus> =>
+      entries({
+        Description: 'Payroll',
+        URL: 'https://payroll.example.com/',
+        Status: 0,
+        ExpiredAfter: new Date(Date.parse(status.Now) + hourMs).toISOString(),
+      })
 
     it('local storage keys: view, favouriteAclIds, topAclIds, jsBundleHash, colourMode; session storage: userSession', async () => {
       const user = await aUser()

@@ -2,7 +2,7 @@ import { Check } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { cx } from './class-names.ts'
 
-export type StepState = 'current' | 'done' | 'todo' | 'disabled' | 'hidden'
+export type StepState = 'current' | 'done' | 'waiting' | 'disabled' | 'hidden'
 export type Step = { id: string; label: string; state: StepState }
 
 /** Where one is in a sequence; steps that are done can be gone back to when `onSelect` is there. */
@@ -53,7 +53,7 @@ function Mark({ step, number }: { step: Step; number: number }) {
         'hidden size-8 shrink-0 items-center justify-center rounded-full border-2 text-sm font-bold sm:flex',
         step.state === 'done' && 'border-accent bg-accent text-on-accent',
         step.state === 'current' && 'border-accent bg-surface text-accent-ink',
-        (step.state === 'todo' || step.state === 'disabled') && 'border-line bg-surface text-muted',
+        (step.state === 'waiting' || step.state === 'disabled') && 'border-line bg-surface text-muted',
       )}
     >
       {step.state === 'done' ? <Check className="size-4" /> : number}
@@ -90,7 +90,7 @@ function StepLabel({ step, onSelect }: { step: Step; onSelect: ((id: string) => 
 const stateTexts = {
   current: 'kit.stepCurrent',
   done: 'kit.stepDone',
-  todo: 'kit.stepTodo',
-  disabled: 'kit.stepTodo',
-  hidden: 'kit.stepTodo',
+  waiting: 'kit.stepWaiting',
+  disabled: 'kit.stepWaiting',
+  hidden: 'kit.stepWaiting',
 } as const

@@ -132,14 +132,7 @@ export function WizardBody({ type, definition, machine }: WizardParts) {
   return (
     <div className="flex flex-1 flex-col gap-8">
       <div className="max-w-5xl">
-        <Stepper
-          steps={steps.map(({ id, state }) => ({
-            id,
-            label: labelOf(id),
-            state: state === 'waiting' ? 'todo' : state,
-          }))}
-          onSelect={goTo}
-        />
+        <Stepper steps={steps.map(({ id, state }) => ({ id, label: labelOf(id), state }))} onSelect={goTo} />
       </div>
       <section ref={page} tabIndex={-1} aria-label={labelOf(shown)} className="outline-none">
         {pages[shown]}
