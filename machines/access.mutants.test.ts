@@ -3,12 +3,13 @@ import { expect, test } from 'vitest'
 import { type DesiredEntry, desiredEntry, type EntryPlan, planEntry } from './access.ts'
 import { heldAddresses, moveAddress, settleAddresses } from './address-move.ts'
 import { bucketVerdict, closesAt } from './journal.ts'
+import { counts, opensFor, type RightFacts, shortenedEnd } from './liveness.ts'
 import { history } from './testing/histories.ts'
 import { type Rules, realRules } from './testing/rules.ts'
 import { liveThrough } from './testing/simulation.ts'
 
 const seed = 4
-const numRuns = 4_000
+const numRuns = 6_000
 
 type Mutant = { fault: string; rules: Partial<Rules> }
 
@@ -34,6 +35,19 @@ const withPlan = (
 const withEnd = (end: Rules['closesAt']): Partial<Rules> => ({
   closesAt: end,
   shouldStand: (entry, { now, truthAt }) => now < end(entry, { truthAt }),
+})
+
+/** `counts` asks for the same addresses, as the view does. */
+const withOpening = (opens: Rules['opensFor']): Partial<Rules> => ({
+  opensFor: opens,
+  counts: (right, now) =>
+    opens(right.knoc, right) &&
+    counts({ ...right, source: 'own', knoc: { fixed: null, cgnatOpen: true } }, now),
+})
+
+/** What counts when some of the facts are not looked at. */
+const blindTo = (seen: Partial<RightFacts>): Partial<Rules> => ({
+  counts: (right, now) => counts({ ...right, ...seen }, now),
 })
 
 /** Faulty copies of the arithmetic; the promise's properties must notice each of them. */
@@ -251,6 +265,71 @@ const mutants: readonly Mutant[] = [
         return { ...verdict, addresses: rows }
       },
     },
+  },
+  {
+    fault: 'a disabled user, or one beyond the licence, keeps the door',
+    rules: blindTo({ personCounts: true }),
+  },
+  { fault: 'what is taken from a user or his group stays open', rules: blindTo({ isEntitled: true }) },
+  { fault: 'a deleted knoc stays open', rules: blindTo({ isKnocDeleted: false }) },
+  { fault: 'a restriction that comes while it is open closes nothing', rules: blindTo({ isAllowed: true }) },
+  { fault: 'the removed licence closes nothing', rules: blindTo({ licence: 'inForce' }) },
+  {
+    fault: 'a licence that ends closes what is open',
+    rules: { counts: (right, now) => right.licence === 'inForce' && counts(right, now) },
+  },
+  { fault: 'a licence that has ended gives new grants', rules: { mayGrant: () => true } },
+  {
+    fault: 'a shorter session leaves its grants as they are',
+    rules: {
+      shortenedEnd: (grant, bounds) => shortenedEnd(grant, { ...bounds, sessionEndsAt: Infinity }),
+    },
+  },
+  {
+    fault: 'a shorter maximum leaves grants as they are',
+    rules: { shortenedEnd: (grant, bounds) => shortenedEnd(grant, { ...bounds, maximumGrantSeconds: null }) },
+  },
+  {
+    fault: 'a longer maximum prolongs grants',
+    rules: {
+      shortenedEnd: (grant, bounds) =>
+        bounds.maximumGrantSeconds === null
+          ? shortenedEnd(grant, bounds)
+          : shortenedEnd({ ...grant, endsAt: Infinity }, bounds),
+    },
+  },
+  {
+    fault: 'a shorter maximum closes at once whatever it meets',
+    rules: {
+      shortenedEnd: (grant, bounds) =>
+        bounds.maximumGrantSeconds === null ? shortenedEnd(grant, bounds) : grant.givenAt,
+    },
+  },
+  { fault: 'a knoc that moves leaves its old list open', rules: { touchedLists: (_, after) => [...after] } },
+  { fault: 'a knoc that moves does not open its new list', rules: { touchedLists: (before) => [...before] } },
+  {
+    fault: 'the user’s address stays open beside fixed ones',
+    rules: withOpening((knoc, opening) =>
+      opening.source === 'specified' ? opensFor(knoc, opening) : opensFor({ ...knoc, fixed: null }, opening),
+    ),
+  },
+  {
+    fault: 'fixed addresses do not open',
+    rules: withOpening((knoc, opening) => opening.source !== 'specified' && opensFor(knoc, opening)),
+  },
+  {
+    fault: 'discovered addresses stay when the knoc is closed to CGNAT',
+    rules: withOpening((knoc, opening) => opensFor({ ...knoc, cgnatOpen: true }, opening)),
+  },
+  {
+    fault: 'discovered addresses do not open',
+    rules: withOpening((knoc, opening) => opensFor({ ...knoc, cgnatOpen: false }, opening)),
+  },
+  {
+    fault: 'the own address leaves with the discovered ones',
+    rules: withOpening(
+      (knoc, opening) => opensFor(knoc, opening) && (knoc.cgnatOpen || opening.source === 'specified'),
+    ),
   },
 ]
 

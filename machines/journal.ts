@@ -20,6 +20,9 @@ export type JournalEntry = {
   userName: string
 }
 
+/** The epoch of an entry that the agent closed on its own account: it answers no order, and any order replaces it. */
+export const noEpoch = ''
+
 /** The longest timeout the kernel's sets take, in whole seconds (24.85 days); longer ends are renewed in steps. */
 export const longestKernelTimeoutSeconds = 2_147_483
 

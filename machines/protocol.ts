@@ -8,8 +8,11 @@ import { z } from 'zod'
  * Design §2 and decisions 7, 10, 19, 22, 29.
  */
 
-/** Protocol versions this build speaks; the highest both ends know is used. */
-export const protocolVersions = { min: 1, max: 1 } as const
+/**
+ * Protocol versions this build speaks; the highest both ends know is used, and no frame of a younger one is sent.
+ * 2 added listingRequest and listing.
+ */
+export const protocolVersions = { min: 1, max: 2 } as const
 
 /** Limits both ends keep. Frames in bytes, intervals in milliseconds. */
 export const linkLimits = {
@@ -22,6 +25,9 @@ export const linkLimits = {
   offlineAfterMs: 5_000,
   reconnectMaxMs: 15_000,
   digestBuckets: 256,
+  /** Entries of one listing frame, and frames of one listing: a longer list is answered as failed. */
+  listingEntries: 1_000,
+  listingFrames: 256,
 } as const
 
 /** Why a link was closed, as WebSocket close codes of the private range. */
@@ -93,6 +99,11 @@ const ipsetCapability = z.object({
         timeouts: z.boolean(),
         /** Rules and sets that use it; 0 means the set protects nothing. */
         references: z.number().int().nonnegative(),
+        /**
+         * What ends established flows when an address leaves the set: its rule, which stands before the one for
+         * established connections; `ss -K`, where this host owns the sockets; `conntrack -D`; or nothing.
+         */
+        cut: z.enum(['rules', 'sockets', 'conntrack', 'none']).optional(),
       }),
     )
     .max(256),
@@ -141,6 +152,25 @@ export const targetReportSchema = z.object({
 })
 
 /**
+ * A piece of what stands on a target's list, whoever put it there; asked for by `listingRequest`. Protocol 2.
+ * `checkedAtMs` is when the agent began to read the list, by its corrected clock.
+ */
+const listingSchema = z.object({
+  type: z.literal('listing'),
+  request: z.number().int().nonnegative(),
+  targetId: z.uuid(),
+  checkedAtMs: instantMs,
+  /** `unlistable`: nobody can look into it (scripts). `failed`: it could not be read now; `error` says why. */
+  state: z.enum(['listed', 'unlistable', 'failed']),
+  error: z.string().max(1000).nullable(),
+  /** 0 seconds: it has no end there. */
+  entries: z
+    .array(z.object({ address, remainingSeconds: z.number().int().min(0).max(4_294_967) }))
+    .max(linkLimits.listingEntries),
+  last: z.boolean(),
+})
+
+/**
  * Digests: an entry's bucket is the first byte of md5(address); a bucket's digest is the XOR, over the target's
  * entries whose newest order is `open`, of the first 64 bits of md5(`address|generation`). Addresses are in
  * canonical text (PostgreSQL's host()). The server computes it in SQL, the agent over its journal; a test holds
@@ -176,6 +206,7 @@ export const agentFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('capabilities'), capabilities: capabilitiesSchema }),
   z.object({ type: z.literal('drift'), drifts: z.array(driftSchema).max(100) }),
   z.object({ type: z.literal('targetReports'), reports: z.array(targetReportSchema).max(500) }),
+  listingSchema,
 ])
 export type AgentFrame = z.infer<typeof agentFrameSchema>
 
@@ -208,6 +239,12 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
     orders: z.array(orderSchema).max(500),
   }),
   z.object({ type: z.literal('digestRequest'), request: z.number().int().nonnegative(), targetId: z.uuid() }),
+  /** What stands on a target's list now? Answered by `listing`. Protocol 2. */
+  z.object({
+    type: z.literal('listingRequest'),
+    request: z.number().int().nonnegative(),
+    targetId: z.uuid(),
+  }),
   /**
    * The whole truth of some buckets of a target: what is not listed there is closed.
    * Sent in pieces; the agent acts when the last piece of a batch is there.
@@ -268,5 +305,5 @@ export const linkSignatureText = (parts: {
 }): string =>
   ['knoc-link-v1', parts.server, parts.nonce, parts.agentId, parts.machineId, parts.protocol].join('\n')
 
-/** `x-knoc-protocol`: "1-1". */
+/** `x-knoc-protocol`: "1-2". */
 export const protocolRangeText = (range: { min: number; max: number }): string => `${range.min}-${range.max}`

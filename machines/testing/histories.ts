@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { HistoryEvent } from './history-events.ts'
-import { addresses, knocs, sessionCount } from './world.ts'
+import { addresses, carriers, knocs, sessionCount, targets } from './world.ts'
 
 const session = fc.nat({ max: sessionCount - 1 })
 const knoc = fc.nat({ max: knocs.length - 1 })
@@ -30,6 +30,39 @@ const waits = fc.constantFrom(
 )
 const sessionSeconds = fc.constantFrom(90, 600, 3_600, 28_800, 30 * 86_400)
 
+/** What an administrator changes while doors are open. */
+const changes: fc.Arbitrary<HistoryEvent>[] = [
+  fc.record({
+    type: fc.constant('discover' as const),
+    session,
+    carrier: fc.nat({ max: carriers.length - 1 }),
+  }),
+  fc.record({ type: fc.constant('entitle' as const), session, knoc, entitled: fc.boolean() }),
+  fc.record({ type: fc.constant('license' as const), session, licensed: fc.boolean() }),
+  fc.record({
+    type: fc.constant('licence' as const),
+    standing: fc.constantFrom('inForce' as const, 'inForce' as const, 'ended' as const, 'removed' as const),
+  }),
+  fc.record({ type: fc.constant('shorten' as const), session, seconds: fc.constantFrom(60, 300, 3_000) }),
+  fc.record({
+    type: fc.constant('setMaximum' as const),
+    knoc,
+    seconds: fc.constantFrom(300, 900, 28_800, null),
+  }),
+  fc.record({
+    type: fc.constant('retarget' as const),
+    knoc,
+    target: fc.nat({ max: Object.keys(targets).length - 1 }),
+  }),
+  fc.record({
+    type: fc.constant('setFixed' as const),
+    knoc,
+    addresses: fc.oneof(fc.constant(null), fc.array(address, { minLength: 1, maxLength: 3 })),
+  }),
+  fc.record({ type: fc.constant('setCgnat' as const), knoc, open: fc.boolean() }),
+  fc.record({ type: fc.constant('deleteKnoc' as const), knoc }),
+]
+
 const event: fc.Arbitrary<HistoryEvent> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: waits }) },
   { weight: 5, arbitrary: fc.record({ type: fc.constant('grant' as const), session, knoc }) },
@@ -48,6 +81,7 @@ const event: fc.Arbitrary<HistoryEvent> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ type: fc.constant('restrict' as const), knoc, address, restricted: fc.boolean() }),
   },
+  { weight: 7, arbitrary: fc.oneof(...changes) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('link' as const), up: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('hang' as const), hung: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('lossy' as const), lossy: fc.boolean() }) },

@@ -8,6 +8,22 @@ export type HistoryEvent =
   | { type: 'revoke'; session: number; knoc: number }
   | { type: 'restrict'; knoc: number; address: number; restricted: boolean }
   | { type: 'see'; session: number; address: number }
+  /** A lookup port saw the session at a carrier's address. */
+  | { type: 'discover'; session: number; carrier: number }
+  /** The knoc is given to the session's user or taken away, by himself or by a group. */
+  | { type: 'entitle'; session: number; knoc: number; entitled: boolean }
+  /** More or fewer users fit the licence. */
+  | { type: 'license'; session: number; licensed: boolean }
+  | { type: 'licence'; standing: 'inForce' | 'ended' | 'removed' }
+  /** Duration or ValidUntil: the session ends so long after its beginning, if that is sooner. */
+  | { type: 'shorten'; session: number; seconds: number }
+  | { type: 'setMaximum'; knoc: number; seconds: number | null }
+  /** Another set, another backend, another agent. */
+  | { type: 'retarget'; knoc: number; target: number }
+  | { type: 'setFixed'; knoc: number; addresses: number[] | null }
+  | { type: 'setCgnat'; knoc: number; open: boolean }
+  /** And made anew, with nothing of the old one but its settings. */
+  | { type: 'deleteKnoc'; knoc: number }
   | { type: 'link'; up: boolean }
   /** The replica that holds the link lost the database: traffic, but neither truth nor orders. */
   | { type: 'hang'; hung: boolean }

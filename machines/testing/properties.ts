@@ -3,11 +3,11 @@ import type { createAddressReference } from './address-reference.ts'
 import type { createReference } from './reference-model.ts'
 import type { createAgent } from './simulated-agent.ts'
 import type { createServer } from './simulated-server.ts'
-import { addresses, sessionCount, targets } from './world.ts'
+import { addresses, carriers, sessionCount, targets } from './world.ts'
 
 /** Every entry there can be: target and address. */
 export const keys = Object.keys(targets).flatMap((target) =>
-  addresses.map(({ address }) => `${target}|${address}`),
+  [...addresses.map(({ address }) => address), ...carriers].map((address) => `${target}|${address}`),
 )
 
 /** The kernel counts whole seconds, rounded up; a running agent is there on time. */
@@ -28,7 +28,7 @@ export function brokenPromise(state: {
   now: number
   slowMs: number
 }): string | null {
-  return brokenDoor(state) ?? brokenSession(state)
+  return state.reference.unlawful() ?? brokenDoor(state) ?? brokenSession(state)
 }
 
 function brokenDoor({ reference, agent, server, now, slowMs }: Parameters<typeof brokenPromise>[0]) {
@@ -54,7 +54,9 @@ function brokenDoor({ reference, agent, server, now, slowMs }: Parameters<typeof
 function brokenSession({ looks, server, now }: Parameters<typeof brokenPromise>[0]): string | null {
   for (let session = 0; session < sessionCount; session++) {
     if (!server.isLive(session)) continue
-    const held = heldAddresses(server.held(session)).map((row) => row.address)
+    const held = heldAddresses(server.held(session)).flatMap(({ address, source }) =>
+      source === 'own' ? [address] : [],
+    )
     const wrong = looks.check(session, held, now)
     if (wrong) return `session ${session} ${wrong}`
   }

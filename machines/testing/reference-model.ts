@@ -11,7 +11,11 @@ export type Fact =
   | { type: 'revoked'; grant: string }
   /** Signed in and enabled, or not. */
   | { type: 'session'; session: number; counts: boolean; endsAt: number }
-  | { type: 'holds'; session: number; addresses: string[] }
+  | { type: 'holds'; session: number; addresses: string[]; discovered: string[] }
+  | { type: 'entitled'; session: number; knoc: string; entitled: boolean }
+  | { type: 'licence'; standing: 'inForce' | 'ended' | 'removed' }
+  /** What the knoc says from now on; `deleted` takes its grants along. */
+  | { type: 'knoc'; knoc: string; change: Partial<Omit<Knoc, 'id'>> | 'deleted' }
   | { type: 'restricted'; knoc: string; address: string; restricted: boolean }
   /** `contact`: the agent hears the truth; `healthy`: orders arrive in time as well; `steady`: it ran on, clock known. */
   | { type: 'reach'; contact: boolean; healthy: boolean; steady: boolean }
@@ -20,6 +24,9 @@ type Reason = { grant: string; endsAt: number; silenceSeconds: number | null }
 type Segment = { from: number; reasons: Reason[] }
 type Knoc = {
   id: string
+  /** In place of the user's addresses. */
+  fixed: readonly string[] | null
+  cgnatOpen: boolean
   targetId: string
   silenceSeconds: number | null
   maximumGrantSeconds: number | null
@@ -31,11 +38,19 @@ export const boundMs = 6_000
 const extensionMs = 30_000
 
 /** The reference, fed with facts in the order of their times. */
-export function createReference(knocs: readonly Knoc[], keys: readonly string[], beginning: number) {
-  const grants = new Map<string, { session: number; knoc: Knoc; endsAt: number }>()
+export function createReference(
+  givenKnocs: readonly Omit<Knoc, 'fixed' | 'cgnatOpen'>[],
+  keys: readonly string[],
+  beginning: number,
+) {
+  const knocs: Knoc[] = givenKnocs.map((knoc) => ({ ...knoc, fixed: null, cgnatOpen: false }))
+  const grants = new Map<string, { session: number; knoc: Knoc; endsAt: number; at: number }>()
+  const without = new Set<string>()
+  let licence: 'inForce' | 'ended' | 'removed' = 'inForce'
+  let unlawful: string | null = null
   const counting = new Set<number>()
   const sessionEnds = new Map<number, number>()
-  const held = new Map<number, string[]>()
+  const held = new Map<number, { own: string[]; discovered: string[] }>()
   const restricted = new Set<string>()
   const segments = new Map<string, Segment[]>(keys.map((key) => [key, [{ from: beginning, reasons: [] }]]))
   let reach = { contact: true, healthy: true, steady: true }
@@ -47,12 +62,20 @@ export function createReference(knocs: readonly Knoc[], keys: readonly string[],
   const reasonsOf = (key: string): Reason[] =>
     [...grants].flatMap(([grant, { session, knoc, endsAt }]) =>
       counting.has(session) &&
-      (held.get(session) ?? []).some(
-        (address) => `${knoc.targetId}|${address}` === key && !restricted.has(`${knoc.id}|${address}`),
-      )
+      licence !== 'removed' &&
+      !without.has(`${session}|${knoc.id}`) &&
+      addressesFor(session, knoc).some((address) => `${knoc.targetId}|${address}` === key)
         ? [{ grant, endsAt, silenceSeconds: knoc.silenceSeconds }]
         : [],
     )
+
+  /** Where a session's grant of a knoc opens: his addresses that are let through, or fixed ones if his newest is. */
+  const addressesFor = (session: number, knoc: Knoc): readonly string[] => {
+    const { own, discovered } = held.get(session) ?? { own: [], discovered: [] }
+    const isLetThrough = (address: string) => !restricted.has(`${knoc.id}|${address}`)
+    if (knoc.fixed !== null) return own[0] !== undefined && isLetThrough(own[0]) ? knoc.fixed : []
+    return [...own, ...(knoc.cgnatOpen ? discovered : [])].filter(isLetThrough)
+  }
 
   const lastTold = (at: number): number =>
     reach.healthy && at - boundMs > healthySince ? Math.max(toldAt, at - boundMs) : toldAt
@@ -72,7 +95,23 @@ export function createReference(knocs: readonly Knoc[], keys: readonly string[],
     }))
   }
 
+  function changeKnoc(id: string, change: Partial<Omit<Knoc, 'id'>> | 'deleted'): void {
+    const knoc = knocs.find((known) => known.id === id)
+    const own = [...grants].filter(([, grant]) => grant.knoc.id === id)
+    if (change === 'deleted') {
+      for (const [grant] of own) grants.delete(grant)
+      return
+    }
+    if (knoc) Object.assign(knoc, change)
+    const seconds = change.maximumGrantSeconds
+    if (seconds === undefined || seconds === null) return
+    for (const [, grant] of own) grant.endsAt = Math.min(grant.endsAt, grant.at + seconds * 1000)
+  }
+
   return {
+    /** What was granted against the rules, in words; null when nothing was. */
+    unlawful: (): string | null => unlawful,
+
     note(fact: Fact, at: number): void {
       if (fact.type === 'reach') {
         if (reach.contact) truthAt = at
@@ -86,14 +125,21 @@ export function createReference(knocs: readonly Knoc[], keys: readonly string[],
       if (fact.type === 'granted' && knoc) {
         const own = at + (knoc.maximumGrantSeconds ?? Infinity) * 1000
         const endsAt = Math.min(own, sessionEnds.get(fact.session) ?? 0)
-        grants.set(fact.grant, { session: fact.session, knoc, endsAt })
+        grants.set(fact.grant, { session: fact.session, knoc, endsAt, at })
+        if (licence !== 'inForce') unlawful = `${fact.grant} was given without a licence`
       }
       if (fact.type === 'revoked') grants.delete(fact.grant)
       if (fact.type === 'session') {
         counting[fact.counts ? 'add' : 'delete'](fact.session)
         sessionEnds.set(fact.session, fact.endsAt)
       }
-      if (fact.type === 'holds') held.set(fact.session, fact.addresses)
+      if (fact.type === 'session')
+        for (const grant of grants.values())
+          if (grant.session === fact.session) grant.endsAt = Math.min(grant.endsAt, fact.endsAt)
+      if (fact.type === 'holds') held.set(fact.session, { own: fact.addresses, discovered: fact.discovered })
+      if (fact.type === 'entitled') without[fact.entitled ? 'delete' : 'add'](`${fact.session}|${fact.knoc}`)
+      if (fact.type === 'licence') licence = fact.standing
+      if (fact.type === 'knoc') changeKnoc(fact.knoc, fact.change)
       if (fact.type === 'restricted')
         restricted[fact.restricted ? 'add' : 'delete'](`${fact.knoc}|${fact.address}`)
       for (const [key, parts] of segments) {
@@ -130,7 +176,9 @@ export function createReference(knocs: readonly Knoc[], keys: readonly string[],
         ({ grant, endsAt, silenceSeconds }) =>
           silenceSeconds === null &&
           endsAt > at &&
-          parts.every(({ reasons }) => reasons.some((reason) => reason.grant === grant)),
+          parts.every(({ reasons }) =>
+            reasons.some((reason) => reason.grant === grant && reason.endsAt > at),
+          ),
       )
     },
 
@@ -138,7 +186,9 @@ export function createReference(knocs: readonly Knoc[], keys: readonly string[],
     latestEnd: (key: string, at: number): number =>
       Math.max(
         0,
-        ...within(key, lastTold(at), at).flatMap((part) => part.reasons.map(({ endsAt }) => endsAt)),
+        ...within(key, lastTold(at), at).flatMap(({ from, reasons }) =>
+          reasons.flatMap(({ endsAt }) => (endsAt > from ? [endsAt] : [])),
+        ),
       ),
 
     /** The true end at this moment, 0 without a reason. */

@@ -5,7 +5,7 @@ import { createReference } from './reference-model.ts'
 import type { Rules } from './rules.ts'
 import { createAgent, type SimulatedAnswer, type SimulatedFrame } from './simulated-agent.ts'
 import { createServer } from './simulated-server.ts'
-import { addresses, beginning, knocs, randomFrom } from './world.ts'
+import { addresses, beginning, carriers, knocs, randomFrom, targets } from './world.ts'
 
 type Flight = { at: number; link: number } & (
   | { to: 'agent'; frame: SimulatedFrame }
@@ -160,6 +160,38 @@ export function liveThrough(rules: Rules, events: readonly HistoryEvent[], seed:
         break
       case 'see':
         if (seen && server.see(event.session, seen, now)) looks.see(event.session, seen, now)
+        break
+      case 'discover':
+        server.discover(event.session, carriers[event.carrier] ?? '', now)
+        break
+      case 'entitle':
+        server.entitle(event.session, knoc, event.entitled, now)
+        break
+      case 'license':
+        server.license(event.session, event.licensed, now)
+        break
+      case 'licence':
+        server.setLicence(event.standing, now)
+        break
+      case 'shorten':
+        server.shorten(event.session, event.seconds, now)
+        break
+      case 'setMaximum':
+        server.setMaximum(knoc, event.seconds, now)
+        break
+      case 'retarget':
+        server.retarget(knoc, Object.keys(targets)[event.target] ?? '', now)
+        break
+      case 'setFixed': {
+        const fixed = event.addresses?.map((index) => addresses[index]?.address ?? '') ?? null
+        server.setAddresses(knoc, { fixed }, now)
+        break
+      }
+      case 'setCgnat':
+        server.setAddresses(knoc, { cgnatOpen: event.open }, now)
+        break
+      case 'deleteKnoc':
+        server.deleteKnoc(knoc, now)
         break
       case 'link':
         if (event.up === isLinked) break

@@ -30,6 +30,9 @@ export const addresses: readonly { address: string; family: 4 | 6 }[] = [
   { address: '2001:db8::2', family: 6 },
 ]
 
+/** Addresses at which only a lookup port sees somebody. */
+export const carriers: readonly string[] = ['203.0.113.77', '203.0.113.78']
+
 /** How many sessions there are. */
 export const sessionCount = 3
 
