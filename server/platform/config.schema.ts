@@ -229,6 +229,18 @@ export const environmentSchema = z
         description: 'Least level that is logged to stderr.',
         accepted: 'trace, debug, info, warn, error, fatal or silent',
       }),
+    KNOC_METRICS_TOKEN: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,256}$/, 'is shorter than 16 characters, longer than 256, or has spaces in it')
+      .transform(toSecret)
+      .optional()
+      .register(variableHints, {
+        description:
+          'Bearer token that GET /metrics asks for. Without it only this host itself may read them.',
+        accepted: '16 to 256 letters, digits and signs',
+        defaultText: 'none',
+        fileVariant: true,
+      }),
     KNOC_REPLICA: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'is no replica name')

@@ -39,6 +39,8 @@ export interface Config {
   readonly licencePublicKey: string | undefined
   readonly licenceSite: string | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+  /** Asked for by GET /metrics. Undefined: only this host may read them. */
+  readonly metricsToken: Secret | undefined
   readonly replica: string
   readonly cloud: boolean
   /** Whether browsers keep the portal's hashed files by a service worker. */
@@ -153,6 +155,7 @@ function toConfig(env: z.output<typeof environmentSchema>): Config {
     licencePublicKey: env.KNOC_LICENCE_PUBLIC_KEY,
     licenceSite: env.KNOC_LICENCE_SITE,
     logLevel: env.KNOC_LOG_LEVEL,
+    metricsToken: env.KNOC_METRICS_TOKEN,
     replica: env.KNOC_REPLICA ?? (env.DATABASE_URL === undefined ? lastingName(dataDir) : randomName()),
     cloud: env.KNOC_CLOUD,
     serviceWorker: env.KNOC_SERVICE_WORKER,

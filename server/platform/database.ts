@@ -33,18 +33,22 @@ const answerTimeout = 'Query read timeout'
  */
 export function createDatabase(
   connection: DatabaseConnection,
-  { max, applicationName }: { max: number; applicationName: string },
+  {
+    max,
+    applicationName,
+    limits = databaseLimits,
+  }: { max: number; applicationName: string; limits?: typeof databaseLimits },
 ): Database {
   const pool = new Pool({
     ...toClientConfig(connection),
     max,
     application_name: applicationName,
     types: columnTypes,
-    connectionTimeoutMillis: databaseLimits.connect,
-    statement_timeout: databaseLimits.statement,
-    lock_timeout: databaseLimits.lock,
-    idle_in_transaction_session_timeout: databaseLimits.idleInTransaction,
-    query_timeout: databaseLimits.answer,
+    connectionTimeoutMillis: limits.connect,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.idleInTransaction,
+    query_timeout: limits.answer,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     idleTimeoutMillis: 60_000,

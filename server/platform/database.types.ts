@@ -202,6 +202,8 @@ export interface Entries {
   errorText: string | null
   failedGeneration: number | null
   generation: Generated<number>
+  heldSince: Timestamp | null
+  heldUntil: Timestamp | null
   id: Generated<string>
   orderAt: Timestamp | null
   orderedAt: Generated<Timestamp>
@@ -214,6 +216,7 @@ export interface Entries {
   targetId: string
   until: Timestamp | null
   userName: Generated<string>
+  wantedAt: Generated<Timestamp>
 }
 
 export interface FailureCounters {
@@ -432,6 +435,13 @@ export interface Targets {
   type: string
 }
 
+export interface TruthGaps {
+  day: Timestamp
+  endedAt: Timestamp
+  replica: string
+  seconds: number
+}
+
 export interface UsedAssertions {
   assertionId: string
   expiresAt: Timestamp
@@ -466,6 +476,33 @@ export interface Users {
   totpSecret: string | null
   userName: string
   validUntil: Timestamp | null
+}
+
+export interface ValidationEntries {
+  address: string
+  remainingSeconds: number
+  targetId: string
+  validationId: string
+}
+
+export interface ValidationLists {
+  answeredAt: Timestamp
+  askedAt: Timestamp
+  error: string | null
+  state: string
+  targetId: string
+  validationId: string
+}
+
+export interface Validations {
+  agentId: string
+  expiresAt: Timestamp
+  finishedAt: Timestamp | null
+  id: Generated<string>
+  refusal: string | null
+  requestedAt: Generated<Timestamp>
+  takenAt: Timestamp | null
+  targetIds: string[]
 }
 
 export interface Webhooks {
@@ -514,8 +551,12 @@ export interface DB {
   settings: Settings
   targetReports: TargetReports
   targets: Targets
+  truthGaps: TruthGaps
   usedAssertions: UsedAssertions
   userAcls: UserAcls
   users: Users
+  validationEntries: ValidationEntries
+  validationLists: ValidationLists
+  validations: Validations
   webhooks: Webhooks
 }

@@ -30,11 +30,13 @@ export type Handlers<Jobs extends readonly JobDefinition[]> = {
 /** How the queue is. */
 export interface QueueHealth {
   backend: 'redis' | 'postgres'
-  isUp: boolean
+  /**
+   * Why nudges may not arrive, which costs a second each and nothing else; null when all is well. `down`: it
+   * doesn't answer. `evicting`: Redis drops keys when it is full (any policy but noeviction), jobs among them.
+   */
+  degraded: 'down' | 'evicting' | null
   /** Adds since the start that did not get through; each is made good by the next look at the table. */
   failedAdds: number
-  /** Redis is configured to drop keys when it is full (any policy but noeviction): jobs would vanish. */
-  losesJobs: boolean
 }
 
 /** Nudges between replicas: one queue and one worker for each replica (decisions 19 to 24). */
@@ -135,7 +137,8 @@ export function createQueue<const Jobs extends readonly JobDefinition[]>({
 
   async function health(): Promise<QueueHealth> {
     const isUp = await backend.isUp()
-    return { backend: backend.kind, isUp, failedAdds, losesJobs: isUp && (await backend.losesJobs()) }
+    const degraded = isUp ? ((await backend.losesJobs()) ? 'evicting' : null) : 'down'
+    return { backend: backend.kind, degraded, failedAdds }
   }
 
   async function forget(name: string): Promise<void> {

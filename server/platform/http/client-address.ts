@@ -37,8 +37,8 @@ export function clientAddress({
 }): ClientAddress {
   const found = findAddress(peer)
   if (found === undefined) return { address: 'unknown', family: 4, viaUntrustedProxy: 'unknown' }
-  const speaksForOthers = [...headers.keys()].some((name) => forwardingHeaders.test(name))
-  if (!isTrusted(found.address)) return { ...found, viaUntrustedProxy: speaksForOthers && found.address }
+  if (!isTrusted(found.address))
+    return { ...found, viaUntrustedProxy: hasForwardingHeader(headers) && found.address }
   const claims = [listForwardedFor(headers), listForwarded(headers)].filter((claim) => claim !== undefined)
   const clients = claims.map((hops) => findClient(hops, isTrusted))
   const [client = clients.length === 0 ? found : undefined] = clients
@@ -46,6 +46,10 @@ export function clientAddress({
   if (client === undefined || !isAgreed) return { ...found, viaUntrustedProxy: found.address }
   return { ...client, viaUntrustedProxy: false }
 }
+
+/** Whether a request says that it comes for somebody else. */
+export const hasForwardingHeader = (headers: Headers): boolean =>
+  [...headers.keys()].some((name) => forwardingHeaders.test(name))
 
 /** Puts the client's address into `c.var.client`. */
 export function clientAddressOf(trustedProxies: readonly string[]): MiddlewareHandler<HttpEnv> {
