@@ -12,8 +12,11 @@ import { toDetail, toRow } from './agent.answer.ts'
 import { getAgent, listAgents } from './agent.query.ts'
 import { agentSchema, agentTokenSchema } from './agent.schema.ts'
 import { createAgent, deleteAgent, openToken, renewToken, updateAgent } from './agent.service.ts'
+import { getAgentHead, listDebtsOfAgent } from './agent-list.query.ts'
+import { forgetListSchema, listParamSchema } from './agent-list.schema.ts'
+import { forgetList, readAgentLists } from './agent-list.service.ts'
 
-/** The console's agents: list, register, rename, delete, new token. Mounted at /admin/agents, behind the admin guard. */
+/** The console's agents: list, register, rename, delete, new token, their lists and debts. Mounted at /admin/agents, behind the admin guard. */
 export function agentRoutes(deps: Pick<Deps, 'db' | 'config' | 'sealer' | 'gateway'>) {
   return new Hono<HttpEnv & AdminEnv>()
     .get('/', validate('query', listQuerySchema), async (c) => {
@@ -40,6 +43,26 @@ export function agentRoutes(deps: Pick<Deps, 'db' | 'config' | 'sealer' | 'gatew
       await deleteAgent(deps, { id: c.req.valid('param').id, ...actingAdmin(c) })
       return ok(c, null)
     })
+    .get('/:id/lists', validate('param', idParamSchema), async (c) =>
+      ok(c, await readAgentLists(deps, c.req.valid('param').id)),
+    )
+    .get('/:id/debts', validate('param', idParamSchema), validate('query', listQuerySchema), async (c) => {
+      const { id } = c.req.valid('param')
+      const query = c.req.valid('query')
+      await getAgentHead(deps.db.lists, id)
+      return listed(c, await listDebtsOfAgent(deps.db.lists, id, query), query)
+    })
+    .post(
+      '/:id/lists/:listId/forget',
+      validate('param', listParamSchema),
+      validate('json', forgetListSchema),
+      async (c) => {
+        const { id, listId } = c.req.valid('param')
+        const reason = c.req.valid('json').Reason
+        await forgetList(deps, { agentId: id, listId, reason, ...actingAdmin(c) })
+        return ok(c, null)
+      },
+    )
     .post('/:id/token', validate('param', idParamSchema), validate('json', agentTokenSchema), async (c) => {
       const { id } = c.req.valid('param')
       return ok(c, await renewToken(deps, { id, confirm: c.req.valid('json').Confirm, ...actingAdmin(c) }))

@@ -82,6 +82,12 @@ function toRange(text: string): { min: number; max: number } | undefined {
   return { min: Number(min), max: Number(max) }
 }
 
+/** Raises the alarm that two processes of one machine have an agent's identity: a copy of its data folder runs. */
+export async function alarmOfCopy(db: Kysely<DB>, agentId: string): Promise<void> {
+  const pinned = await findPinnedAgent(db, agentId)
+  if (pinned !== undefined) await alarm(db, { agentId, name: pinned.name })
+}
+
 async function alarm(db: Kysely<DB>, { agentId, name }: { agentId: string; name: string }): Promise<void> {
   await inTransaction(db, async (tx) => {
     if (await raiseConflict(tx, agentId))

@@ -21,8 +21,10 @@ ${configVariables.map((variable) => `  ${variable.name.padEnd(26)} ${variable.de
         `First administrator: ${userName}\nPassword: ${password}\nIt is shown this once; change it after signing in.`,
       ),
     )
+    // Before it says that it is ready: who reads that may tell it to stop at once.
+    const stopped = untilStopped()
     io.out(`Knoc is ready at ${config.publicUrl} (console: ${config.publicUrl}/admin)`)
-    await untilStopped()
+    await stopped
     log.info('stopping')
     await server.stop()
     return exitCodes.ok
