@@ -21,3 +21,11 @@ export const newApiKeySchema = z.strictObject({
   ExpiredAfter: instantSchema.nullish(),
 })
 export type NewApiKeyRequest = z.output<typeof newApiKeySchema>
+
+/** How a new passive list is read: with a key of its own, with one that is there, or without, by the reader's address. */
+export const listKeySchema = z.discriminatedUnion('Option', [
+  z.strictObject({ Option: z.literal('new'), ...newApiKeySchema.shape }),
+  z.strictObject({ Option: z.literal('existing'), ID: z.uuid() }),
+  z.strictObject({ Option: z.literal('none') }),
+])
+export type ListKeyRequest = z.output<typeof listKeySchema>

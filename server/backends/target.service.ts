@@ -29,7 +29,7 @@ export { listSharers } from './target.store.ts'
 export async function retarget(tx: Kysely<DB>, aclId: string, scope: readonly string[]): Promise<void> {
   const owner = await findListOwner(tx, aclId)
   const before = await listTargetIds(tx, aclId)
-  const wanted = owner === undefined ? [] : planLists(owner)
+  const wanted = owner === undefined ? [] : planLists(aclId, owner)
   const placed: { family: 4 | 6; targetId: string }[] = []
   for (const { families, settings } of wanted) {
     const targetId = await placeTarget(tx, settings, { aclId, scope })
@@ -42,11 +42,11 @@ export async function retarget(tx: Kysely<DB>, aclId: string, scope: readonly st
 type WantedList = { families: readonly (4 | 6)[]; settings: TargetSettings }
 
 /** The lists in the order of their keys, which is the order they are locked in. */
-function planLists(owner: ListOwner): WantedList[] {
+function planLists(aclId: string, owner: ListOwner): WantedList[] {
   const { type, agentId, backendId, backendConfig, aclConfig } = owner
   const definition = getDefinition(type)
   return definition
-    .targets({ agentId, backend: backendConfig, acl: aclConfig })
+    .targets({ aclId, agentId, backend: backendConfig, acl: aclConfig })
     .map(({ families, key, list }) => ({
       families,
       settings: {

@@ -7,6 +7,8 @@ export type FieldHint = {
   /** Sealed to the agent when saved, never read back; shown as RECORDED. */
   secret?: boolean
   placeholder?: string
+  /** Translation keys of a choice's values. */
+  choices?: Readonly<Record<string, string>>
 }
 
 /** The registry a definition's schemas register their fields in: `z.string().register(field, {label})`. */
@@ -37,6 +39,7 @@ export type Definition<Backend extends z.ZodObject = z.ZodObject, Acl extends z.
   acl: Acl
   /** The lists an ACL of this kind keeps its entries in. */
   targets: (config: {
+    aclId: string
     agentId: string | null
     backend: z.output<Backend>
     acl: z.output<Acl>
@@ -44,6 +47,11 @@ export type Definition<Backend extends z.ZodObject = z.ZodObject, Acl extends z.
 }
 
 /** Declares a definition and keeps its exact types. */
-export const defineBackend = <const Id extends string, Backend extends z.ZodObject, Acl extends z.ZodObject>(
-  definition: Definition<Backend, Acl> & { id: Id },
-): Definition<Backend, Acl> & { id: Id } => definition
+export const defineBackend = <
+  const Id extends string,
+  const NeedsAgent extends boolean,
+  Backend extends z.ZodObject,
+  Acl extends z.ZodObject,
+>(
+  definition: Definition<Backend, Acl> & { id: Id; needsAgent: NeedsAgent },
+): Definition<Backend, Acl> & { id: Id; needsAgent: NeedsAgent } => definition
