@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { AgentFacts } from '../agents/agent-facts.query.ts'
+import { completeListSettings } from '../allowlists/allowlist-settings.ts'
+import { moveListKey } from '../api-keys/list-key.service.ts'
+import type { Acting } from '../audit/acting-admin.ts'
 import { type Backend, noteCredentials } from '../backends/backend.service.ts'
 import { readConfig, sealForBackend } from '../backends/backend-change.ts'
 import { getDefinition } from '../backends/find-definition.ts'
@@ -9,6 +12,7 @@ import { sealFields } from '../backends/seal.ts'
 import type { Sealed } from '../backends/sealing.schema.ts'
 import { retarget } from '../backends/target.service.ts'
 import { apiError } from '../errors.ts'
+import { shortenKnocGrants } from '../grants/shorten.service.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { AclChange, AclFields } from './acl.schema.ts'
 import { canBeParent, insertAcl, lockAcl, updateAcl } from './acl.store.ts'
@@ -16,14 +20,15 @@ import { type GrantRules, toRanges, toSpecifiedIps } from './acl-addresses.ts'
 import type { AclRecord } from './acl-record.query.ts'
 
 /** What every write of an ACL needs beside the ACL. */
-type Surroundings = {
+type Surroundings = Acting & {
   /** The backend it hangs on, and its agent; both held by this transaction. */
   backend: Backend
   agent: AgentFacts | null
   /** ACLs whose rights are locked, see `retarget`. */
   scope: readonly string[]
   rules: GrantRules
-  by: string
+  /** An administrator knows what a list without a key shows to the whole Internet. */
+  confirmsWholeInternet: boolean
   /** Where its fields stand in the request, for Extra. */
   path: readonly string[]
 }
@@ -37,12 +42,14 @@ export async function addAcl(
   await checkParent(tx, parts.parentId, parts)
   const list = readList(Config, { ...parts, stored: null, isMoved: false })
   const record = { id: parts.id, parentId: parts.parentId, backendId: parts.backend.id, fields, ...list }
+  await followListKey(tx, parts, { before: {}, after: list.config })
   await insertAcl(tx, { ...record, ...toWrite(record, parts) })
   await retarget(tx, parts.id, parts.scope)
 }
 
 /**
- * Changes an ACL, inside `rights.change`: what is absent stays. `isMoved` when secrets sealed before can't be read
+ * Changes an ACL, inside `rights.change`: what is absent stays, and a shorter MaximumGrantDuration shortens what is
+ * open. `isMoved` when secrets sealed before can't be read
  * where its entries go now. Answers the ACL as it is then.
  */
 export async function changeAcl(
@@ -66,7 +73,12 @@ export async function changeAcl(
   })
   const fields = { ...before.fields, ...definedOf(change) }
   const record = { id: parts.id, parentId, backendId: parts.backend.id, fields, ...list }
+  await followListKey(tx, parts, { before: before.config, after: list.config })
   await updateAcl(tx, { ...record, ...toWrite(record, parts) })
+  await shortenKnocGrants(tx, parts.id, {
+    before: before.fields.MaximumGrantDuration,
+    after: fields.MaximumGrantDuration,
+  })
   await retarget(tx, parts.id, parts.scope)
   await noteCredentials(tx, [...new Set([before.backendId, parts.backend.id])])
   return record
@@ -90,7 +102,13 @@ function readList(
     throw apiError('err.invalidField', { extra: path.join('.') })
   const list = readListSettings({
     definition: getDefinition(type),
-    settings,
+    settings: completeListSettings({
+      type,
+      settings,
+      stored: stored?.plain ?? null,
+      confirmsWholeInternet: parts.confirmsWholeInternet,
+      path: [...path, type],
+    }),
     backend: backend.config,
     stored,
     path: [...path, type],
@@ -100,6 +118,20 @@ function readList(
     config: list.plain,
     sealed: { ...kept, ...sealFields(list.toSeal, sealForBackend(backend, agent)) },
   }
+}
+
+/** A passive list's key has to be there, and may read it from now on. */
+async function followListKey(
+  tx: Kysely<DB>,
+  { id, backend, path, by, requestId }: Surroundings & { id: string },
+  { before, after }: Record<'before' | 'after', Record<string, unknown>>,
+): Promise<void> {
+  if (backend.type !== 'allowlist') return
+  const keyOf = ({ ApiKeyId }: Record<string, unknown>) => (typeof ApiKeyId === 'string' ? ApiKeyId : null)
+  await moveListKey(tx, {
+    ...{ aclId: id, from: keyOf(before), to: keyOf(after), by, requestId },
+    path: [...path, 'Config', backend.type, 'ApiKeyId'],
+  })
 }
 
 async function checkParent(

@@ -102,11 +102,15 @@ export type AclFields = z.output<typeof aclFieldsSchema>
 export const aclChangeSchema = z.strictObject({ ID: z.uuid().optional(), ...rules }).partial()
 export type AclChange = Omit<z.output<typeof aclChangeSchema>, 'ID'>
 
+/** Says that a list without a key may be read by the whole Internet. Specification README "Lists without a key". */
+export const confirmation = { ConfirmWholeInternet: z.boolean().default(false) }
+
 /** POST /api/admin/acls. */
 export const aclSchema = z.strictObject({
   ...aclFieldsSchema.shape,
   BackendID: z.uuid(),
   ParentID: z.uuid().nullish(),
+  ...confirmation,
 })
 
 /** PUT /api/admin/acls/{id}. */
@@ -114,6 +118,7 @@ export const aclUpdateSchema = z.strictObject({
   ...aclChangeSchema.shape,
   BackendID: z.uuid().optional(),
   ParentID: z.uuid().nullish(),
+  ...confirmation,
 })
 
 /** One ACL as the console's list of ACLs sees it. */

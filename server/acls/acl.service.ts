@@ -25,7 +25,7 @@ export async function createAcl(
   { request, by, requestId }: Acting & { request: z.output<typeof aclSchema> },
 ): Promise<{ ID: string }> {
   await checkLicensed(db.grants)
-  const { BackendID, ParentID, ...fields } = request
+  const { BackendID, ParentID, ConfirmWholeInternet, ...fields } = request
   if (!(await hasBackends(db.grants))) throw apiError('err.createBackendBeforeACL')
   if ((await findBackendType(db.grants, BackendID)) === undefined)
     throw apiError('err.noBackendSelected', { extra: 'BackendID' })
@@ -34,7 +34,10 @@ export async function createAcl(
   await rights.change({ acls: scope }, 'knocChanged', async (tx) => {
     const { backend, agent } = await takeBackend(tx, BackendID, { mode: 'share' })
     if (agent !== null) checkCapable(getDefinition(backend.type), agent)
-    const parts = { backend, agent, scope, rules: config, by, path: [] }
+    const parts = {
+      ...{ backend, agent, scope, rules: config, by, requestId, path: [] },
+      confirmsWholeInternet: ConfirmWholeInternet,
+    }
     await addAcl(tx, { ...parts, id, parentId: ParentID ?? null, fields })
     const told = { AdminName: by, AclDescription: fields.Description }
     await writeAudit(tx, [{ kind: 'CreateACL', fields: told, detail: { aclId: id } }], requestId)
@@ -50,14 +53,17 @@ export async function updateAcl(
   await checkLicensed(db.grants)
   const scope = await listSharers(db.grants, [id])
   await rights.change({ acls: scope }, 'knocChanged', async (tx) => {
-    const { BackendID, ParentID, ID: _, ...change } = request
+    const { BackendID, ParentID, ConfirmWholeInternet, ID: _, ...change } = request
     const { backendId } = await lockAcl(tx, id)
     const wanted = BackendID ?? backendId
     const type = await findBackendType(tx, wanted)
     if (type === undefined) throw apiError('err.noBackendSelected', { extra: 'BackendID' })
     if (type !== (await findBackendType(tx, backendId))) throw apiError('err.backendTypeFixed')
     const { backend, agent } = await takeBackend(tx, wanted, { mode: 'share' })
-    const parts = { backend, agent, scope, rules: config, by, path: [] }
+    const parts = {
+      ...{ backend, agent, scope, rules: config, by, requestId, path: [] },
+      confirmsWholeInternet: ConfirmWholeInternet,
+    }
     const { fields } = await changeAcl(tx, { ...parts, id, parentId: ParentID, change, isMoved: false })
     const told = { AdminName: by, AclDescription: fields.Description }
     await writeAudit(tx, [{ kind: 'UpdateACL', fields: told, detail: { aclId: id } }], requestId)

@@ -38,7 +38,7 @@ export function createAuditor(deps: RightsDeps & { rights: Rights; reads: Kysely
 }
 
 /** Sessions with a standing grant that does not live though its time has not come. */
-async function listDeadGrants(db: Kysely<DB>): Promise<string[]> {
+export async function listDeadGrants(db: Kysely<DB>): Promise<string[]> {
   const { rows } = await sql<{ sessionId: string }>`
     select distinct g.session_id from grants g
     where g.ended_at is null and g.ends_at > statement_timestamp()
@@ -47,7 +47,8 @@ async function listDeadGrants(db: Kysely<DB>): Promise<string[]> {
   return rows.map((row) => row.sessionId)
 }
 
-async function listWrongEntries(db: Kysely<DB>): Promise<EntryKey[]> {
+/** Entries open without a live grant, and live grants whose entry is not open. */
+export async function listWrongEntries(db: Kysely<DB>): Promise<EntryKey[]> {
   const { rows } = await sql<EntryKey>`
     (select e.target_id, host(e.address) as address from entries e
       where e.desired = 'open' and e.until > statement_timestamp() and not exists (

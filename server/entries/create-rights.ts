@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { writeAudit } from '../audit/audit.store.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import { goOn, listGoingOn } from '../grants/going-on.service.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
 import { type EntryKey, toLockOrder } from './entry-key.ts'
@@ -28,17 +29,21 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
       await lockSubjects(tx, scope)
       const before = await readScopeKeys(tx, scope)
       const result = await act(tx)
-      if (!before.hasGrants && keepsLists(scope)) return { result, ended: [], orders: [], rest: [] }
+      if (!before.hasGrants && keepsLists(scope))
+        return { result, ended: [], orders: [], rest: [], goingOn: [] }
       const after = await readScopeKeys(tx, scope)
       const ended = await endDeadGrants(tx, scope, reason)
       await writeAudit(tx, ended.map(toAudit(reason)))
       const keys = toLockOrder([...before.keys, ...after.keys])
       const orders = await settleEntries(tx, keys.slice(0, entriesATransaction))
-      return { result, ended, orders, rest: keys.slice(entriesATransaction) }
+      const goingOn = await listGoingOn(tx, { acls: scope.acls ?? [], endedIds: ended.map(({ id }) => id) })
+      return { result, ended, orders, rest: keys.slice(entriesATransaction), goingOn }
     })
     gateway.nudge(done.orders)
     await settleRest(db, gateway, done.rest)
     events.publish([...new Set([...(scope.sessions ?? []), ...done.ended.map((grant) => grant.sessionId)])])
+    // Last: what has ended is told whatever becomes of this.
+    await goOn({ db, gateway, events }, done.goingOn)
     return done.result
   }
   return { change }

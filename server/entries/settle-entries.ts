@@ -192,6 +192,9 @@ async function order(tx: Kysely<DB>, orders: readonly Order[]): Promise<OrderRef
       order_at = null, silence_seconds = c.silence_seconds, silent_until = c.silent_until,
       cut = coalesce(c.cut, e.cut), user_name = coalesce(c.user_name, e.user_name),
       generation = nextval('generations'), retry_at = statement_timestamp(),
+      wanted_at = case when e.desired = c.desired then e.wanted_at else statement_timestamp() end,
+      held_since = case when c.desired = 'open' then coalesce(e.held_since, statement_timestamp()) else e.held_since end,
+      held_until = greatest(e.held_until, c.until),
       attempts = case when e.desired = c.desired then e.attempts else 0 end,
       error_code = case when e.desired = c.desired then e.error_code end,
       error_text = case when e.desired = c.desired then e.error_text end

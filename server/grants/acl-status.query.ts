@@ -9,6 +9,9 @@ type EntryRow = {
   appliedDesired: 'open' | 'closed' | null
   failedGeneration: number | null
   outcome: 'verified' | 'reported' | 'failed' | null
+  /** Tries of the newest order and those before it that failed, since something else was wanted. */
+  attempts: number
+  /** When it was last seen to be as ordered: by its own order's look, or by the agent's last one at the whole list. */
   seenAt: string | null
 }
 
@@ -39,6 +42,8 @@ export type AclStatusRow = {
   grantedAt: Date | null
   everGranted: boolean
   lastReason: string | null
+  /** How it is known that all which ended grants held is closed; null when it isn't, as when others hold it open. */
+  closed: 'verified' | 'reported' | null
   entries: EntryRow[]
 }
 
@@ -71,7 +76,7 @@ export async function listAclStatuses(
       reads.list_read_at, reads.list_read_again_at,
       coalesce(standing.live, false) as live, standing.ends_at, standing.granted_at,
       last.id is not null as ever_granted, last.ended_reason as last_reason,
-      coalesce(seen.entries, '[]') as entries
+      coalesce(seen.entries, '[]') as entries, seen.closed
     from visible v
     join acls a on a.id = v.acl_id and a.deleted_at is null and a.parent_id is null
     left join backends b on b.id = a.backend_id
@@ -92,12 +97,18 @@ export async function listAclStatuses(
     left join lateral (
       select jsonb_agg(distinct jsonb_build_object('id', e.id, 'desired', e.desired, 'generation', e.generation,
         'appliedGeneration', e.applied_generation, 'appliedDesired', e.applied_desired,
-        'failedGeneration', e.failed_generation, 'outcome', e.outcome, 'seenAt', e.seen_at)) as entries
+        'failedGeneration', e.failed_generation, 'outcome', e.outcome, 'attempts', e.attempts,
+        'seenAt', case when e.outcome = 'verified' and e.applied_desired = 'open' and e.desired = 'open'
+          and tr.error is null and tr.actual - tr."foreign" >= tr.desired
+          then greatest(e.seen_at, tr.checked_at) else e.seen_at end)) filter (
+          where g.ended_at is null or e.desired = 'closed' and e.applied_generation < e.generation) as entries,
+        case when bool_and(e.desired = 'closed' and e.applied_generation = e.generation and e.applied_desired = 'closed')
+          then case when bool_and(e.outcome = 'verified') then 'verified' else 'reported' end end as closed
       from grants g
       join acl_targets t on t.acl_id = a.id and t.family = family(g.address)
       join entries e on e.target_id = t.target_id and e.address = g.address
-      where g.session_id = ${sessionId}::uuid and g.acl_id = a.id
-        and (g.ended_at is null or e.desired = 'closed' and e.applied_generation < e.generation)) seen on true
+      left join target_reports tr on tr.target_id = e.target_id
+      where g.session_id = ${sessionId}::uuid and g.acl_id = a.id) seen on true
     where ${aclId}::uuid is null or a.id = ${aclId}::uuid
     order by a.created_at, a.id`.execute(db)
   return rows

@@ -47,6 +47,7 @@ export function toAclStatus(row: AclStatusRow): AclStatus {
     Config: {},
     // Of a list nothing is verified: it was read, whoever read it.
     VerifiedAt: isPassiveType(row.backendType) ? null : verifiedAt(row),
+    Verified: verificationOf(row, status),
     RestrictedBy: restrictionOf(row),
     Passive: isPassiveType(row.backendType),
     ListReadAt: row.listReadAt?.toISOString() ?? null,
@@ -57,12 +58,26 @@ export function toAclStatus(row: AclStatusRow): AclStatus {
 /**
  * A reading moves the grants that it carried, not those that came after it: an address that is granted anew before the
  * list was served without it is published again. Specification README "Allowlist body", "Passive lists closing".
+ *
+ * What was carried once stands in every later list too, until it is seen gone: then the list's own last reading counts.
  */
 function toFacts(row: AclStatusRow, entry: AclStatusRow['entries'][number]): EntryFacts {
-  const facts = toEntryFacts(entry)
+  const facts = withFailedClose(toEntryFacts(entry), entry)
   if (!isPassiveType(row.backendType) || row.grantedAt === null) return facts
-  const wasCarried = entry.seenAt !== null && Date.parse(entry.seenAt) >= row.grantedAt.getTime()
-  return { ...facts, seenOpen: facts.seenOpen && wasCarried }
+  const lastSeen = Math.max(Date.parse(entry.seenAt ?? '1970'), row.listReadAt?.getTime() ?? 0)
+  return { ...facts, seenOpen: facts.seenOpen && lastSeen >= row.grantedAt.getTime() }
+}
+
+/** A close that failed is a failed one while it is tried again, each time as a new order: the door may be open. */
+const withFailedClose = (facts: EntryFacts, { attempts }: AclStatusRow['entries'][number]): EntryFacts =>
+  facts.desired === 'closed' && !facts.settled && attempts > 0 ? { ...facts, outcome: 'failed' } : facts
+
+/** How the door is known to be as the status says; null when it isn't: nobody looked, or others hold it open. */
+function verificationOf(row: AclStatusRow, status: StatusNumber): AclStatus['Verified'] {
+  if (isPassiveType(row.backendType)) return null
+  if (status === 9) return row.closed
+  if (status !== 0 || verifiedAt(row) === null) return null
+  return row.entries.every(({ outcome }) => outcome === 'verified') ? 'verified' : 'reported'
 }
 
 /** Why the session's address may not have it; null when it may. */

@@ -88,7 +88,7 @@ export function createAddressService({
       const now = await listSessionAddresses(tx, grantee.id)
       const verdict = await decide(tx, now.addresses, now.nowMs)
       await keepAddresses(tx, grantee, verdict)
-      return { needsSignIn: verdict.needsSignIn, orders: await stand(tx, grantee, null) }
+      return { needsSignIn: verdict.needsSignIn, orders: await stand(tx, grantee) }
     })
     tell(grantee, orders)
     return { needsSignIn }

@@ -66,7 +66,7 @@ export function createGrantService({ db, rights, gateway, events, isGrantable }:
       await checkMayClick(tx, grantee, aclId)
       if (proven.length > 0 && row.cgnatOpen)
         await keepAddresses(tx, grantee, moveAddresses(addresses, toLooks(proven, nowMs, aclId)), { aclId })
-      return stand(tx, grantee, aclId)
+      return stand(tx, grantee, { clicked: aclId })
     })
     tell(grantee, orders)
     const after = await getStatus(grantee.id, aclId)

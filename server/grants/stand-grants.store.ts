@@ -13,6 +13,9 @@ export type GrantChange = {
   source: string
 }
 
+/** What is wanted: one knoc by a click, or only that these knocs go on, or (both null) all that is due. */
+type Wanted = { clicked: string | null; goingOn: readonly string[] | null }
+
 /** The same with the lists that hold the address. */
 type StandingChange = GrantChange & { targetIds: string[] }
 
@@ -27,16 +30,20 @@ const changeColumns = sql`g.id, g.acl_id, host(g.address) as address, a.descript
  * Due are: every visible entry that isn't click-to-grant, what a click opened before and has not been given up
  * since, and `clicked`. An entry that was revoked, or whose grant reached its own end, isn't granted again in
  * that session without a click. A new address keeps the end of the grant it follows, so that moving never
- * prolongs access (specification README "What grants", "A session that lives on").
+ * prolongs access (specification README "What grants", "A session that lives on"). With `goingOn` nothing else is
+ * due than what these knocs opened before.
+ *
+ * A licence that has ended gives no new grants, but what is open runs to its own end, wherever its user moves; one
+ * that was removed ends that too (decision 34).
  *
  * Runs in a granting transaction: subjects are locked, entries come after.
  */
 export async function standGrants(
   tx: Kysely<DB>,
-  { sessionId, clicked = null }: { sessionId: string; clicked?: string | null },
+  { sessionId, clicked = null, goingOn = null }: { sessionId: string } & Partial<Wanted>,
 ): Promise<{ made: GrantChange[]; ended: GrantChange[]; keys: EntryKey[] }> {
   const ended = await endLeft(tx, sessionId)
-  const made = await makeDue(tx, sessionId, clicked)
+  const made = await makeDue(tx, sessionId, { clicked, goingOn })
   const keys = [...ended, ...made].flatMap(({ targetIds, address }) =>
     targetIds.map((targetId) => ({ targetId, address })),
   )
@@ -59,7 +66,7 @@ export async function listGrantableAcls(tx: Kysely<DB>, sessionId: string): Prom
 /** Whether the session has anything that `standGrants` would make or end: the poll's cheap question. */
 export async function hasDueGrants(db: Kysely<DB>, sessionId: string): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
-    with ${dueGrants(sessionId, null)}
+    with ${dueGrants(sessionId, { clicked: null, goingOn: null })}
     select exists (select from due) or exists (${leftGrants(sessionId)}) as due`.execute(db)
   return rows[0]?.due ?? false
 }
@@ -80,7 +87,7 @@ const leftGrants = (sessionId: string) => sql`
       and h.address = g.client_address and (h.acl_ids is null or g.acl_id = any (h.acl_ids)))`
 
 /** Rows to insert: one for each due entry and address that has a list for its family. */
-const dueGrants = (sessionId: string, clicked: string | null) => sql`
+const dueGrants = (sessionId: string, { clicked, goingOn }: Wanted) => sql`
   ${addressesOf(sessionId)},
   due as (
     select s.id as session_id, s.user_id, a.id as acl_id, d.address, d.client_address, d.source,
@@ -115,9 +122,10 @@ const dueGrants = (sessionId: string, clicked: string | null) => sql`
       and s.ends_at > statement_timestamp() and e.ends_at > statement_timestamp()
       and (a.id = ${clicked}::uuid
         or ${clicked}::uuid is null and (l.goes_on or not a.click_to_grant and not l.given_up))
+      and (${goingOn}::uuid[] is null or l.goes_on and a.id = any (${goingOn}::uuid[]))
       and address_allowed(a, d.client_address)
       and exists (select from acl_targets t where t.acl_id = a.id and t.family = family(d.address))
-      and exists (select from licences where removed_at is null and ended_at is null)
+      and exists (select from licences where removed_at is null and (ended_at is null or l.goes_on))
       and not exists (
         select from grants g where g.session_id = s.id and g.acl_id = a.id and g.address = d.address
           and g.ended_at is null))`
@@ -130,9 +138,9 @@ async function endLeft(tx: Kysely<DB>, sessionId: string): Promise<StandingChang
   return rows
 }
 
-async function makeDue(tx: Kysely<DB>, sessionId: string, clicked: string | null): Promise<StandingChange[]> {
+async function makeDue(tx: Kysely<DB>, sessionId: string, wanted: Wanted): Promise<StandingChange[]> {
   const { rows } = await sql<StandingChange>`
-    with ${dueGrants(sessionId, clicked)},
+    with ${dueGrants(sessionId, wanted)},
     made as (
       insert into grants (session_id, user_id, acl_id, address, client_address, source, reason, ends_at)
       select session_id, user_id, acl_id, address, client_address, source, reason, ends_at from due

@@ -10,13 +10,13 @@ import { type GrantChange, standGrants } from './stand-grants.store.ts'
 /** Whose grants: the session and its user. */
 export type Grantee = { id: string; userId: string; userName: string }
 
-/** Makes and ends the session's grants, writes them down, and orders what follows. */
+/** Makes and ends the session's grants, writes them down, and orders what follows; see `standGrants`. */
 export async function stand(
   tx: Transaction<DB>,
   grantee: Grantee,
-  clicked: string | null,
+  wanted: { clicked?: string | null; goingOn?: readonly string[] } = {},
 ): Promise<readonly OrderRef[]> {
-  const { made, ended, keys } = await standGrants(tx, { sessionId: grantee.id, clicked })
+  const { made, ended, keys } = await standGrants(tx, { sessionId: grantee.id, ...wanted })
   await writeAudit(tx, [
     ...ended.map((change) => toGrantAudit('RevokeGrant', grantee, change, { reason: 'addressChanged' })),
     ...made.map((change) =>

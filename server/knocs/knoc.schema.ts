@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type AclFields, aclChangeSchema, aclFieldsSchema } from '../acls/acl.schema.ts'
+import { type AclFields, aclChangeSchema, aclFieldsSchema, confirmation } from '../acls/acl.schema.ts'
+import { listKeySchema } from '../api-keys/api-key.schema.ts'
 import { backendChangeSchema, backendFieldsSchema } from '../backends/backend.schema.ts'
 
 /** POST /api/admin/knocs: the whole knoc. Spec README "Body of a knoc". */
@@ -7,6 +8,9 @@ export const knocSchema = z.strictObject({
   ID: z.uuid().optional(),
   Backend: backendFieldsSchema,
   ACL: aclFieldsSchema,
+  /** Passive lists only; absent = none. */
+  ApiKey: listKeySchema.optional(),
+  ...confirmation,
   UserIDs: z.array(z.uuid()).max(10_000).default([]),
   GroupIDs: z.array(z.uuid()).max(10_000).default([]),
 })
@@ -18,10 +22,12 @@ export const knocUpdateSchema = z.strictObject({
   ID: z.uuid().optional(),
   Backend: backendChangeSchema.optional(),
   ACL: aclChangeSchema.optional(),
+  ...confirmation,
   UserIDs: z.array(z.uuid()).max(10_000).optional(),
   GroupIDs: z.array(z.uuid()).max(10_000).optional(),
 })
 export type KnocUpdate = z.output<typeof knocUpdateSchema>
+export type KnocUpdateInput = z.input<typeof knocUpdateSchema>
 
 /** One knoc of the console's list. */
 export type KnocRow = {
@@ -59,5 +65,5 @@ export type KnocDetail = KnocRow & {
   GroupIDs: string[]
 }
 
-/** What creation answers. */
+/** What creation answers. URL is a passive list's, PlaintextKey its new key: told once. */
 export type KnocCreated = { ID: string; ChildID?: string; URL?: string; PlaintextKey?: string }

@@ -14,6 +14,7 @@ import { checkUnchanged } from '../platform/http/etag.ts'
 import { newId } from '../platform/random.ts'
 import { getKnoc } from './knoc.query.ts'
 import type { KnocCreated, KnocRequest, KnocUpdate } from './knoc.schema.ts'
+import { checkListKey, findListUrl, type ListKey, makeListKey, withListKey } from './list-knoc.service.ts'
 import { setGroups, setUsers } from './members.store.ts'
 import { runCreation } from './run-creation.ts'
 
@@ -32,18 +33,25 @@ export async function createKnoc(
   const [backendId, aclId] = [newId(), newId()]
   const scope = [aclId]
   const name = `${ACL.Description} (${readConfig(Backend.Config).type})`
-  await rights.change({ acls: scope }, 'knocChanged', async (tx) => {
+  checkListKey(request)
+  return rights.change({ acls: scope }, 'knocChanged', async (tx) => {
+    let key: ListKey = {}
     await runCreation(
-      { apiKey: 'none', child: false },
+      { apiKey: request.ApiKey?.Option ?? 'none', child: false },
       {
         async backend() {
           const parts = { agentId: Backend.AgentID, config: Backend.Config, path: ['Backend', 'Config'] }
           await addBackend(tx, { ...parts, id: backendId, name, by })
         },
+        async apiKey() {
+          key = await makeListKey(tx, { aclId, request: request.ApiKey, by, requestId })
+        },
         async acl() {
           const { backend, agent } = await takeBackend(tx, backendId, { mode: 'share' })
-          const parts = { backend, agent, scope, rules: config, by, path: ['ACL'] }
-          await addAcl(tx, { ...parts, id: aclId, parentId: null, fields: ACL })
+          const parts = { backend, agent, scope, rules: config, by, requestId, path: ['ACL'] }
+          const confirmsWholeInternet = request.ConfirmWholeInternet
+          const fields = key.id === undefined ? ACL : withListKey(ACL, key.id)
+          await addAcl(tx, { ...parts, confirmsWholeInternet, id: aclId, parentId: null, fields })
         },
         async members() {
           await setUsers(tx, aclId, request.UserIDs)
@@ -52,8 +60,13 @@ export async function createKnoc(
       },
     )
     await tell(tx, 'CreateKnoc', { aclId, description: ACL.Description, by, requestId })
+    const url = await findListUrl(tx, { aclId, backend: Backend, config })
+    return {
+      ID: aclId,
+      ...(url !== undefined && { URL: url }),
+      ...(key.plaintext !== undefined && { PlaintextKey: key.plaintext }),
+    }
   })
-  return { ID: aclId }
 }
 
 /**
@@ -91,7 +104,10 @@ export async function updateKnoc(
       exceptAcl: id,
     })
     const { backend, agent } = await takeBackend(tx, backendId, { mode: 'share' })
-    const parts = { backend, agent, scope, rules: config, by, path: ['ACL'] }
+    const parts = {
+      ...{ backend, agent, scope, rules: config, by, requestId, path: ['ACL'] },
+      confirmsWholeInternet: request.ConfirmWholeInternet,
+    }
     const { fields } = await changeAcl(tx, { ...parts, id, change: request.ACL ?? {}, isMoved })
     const users = request.UserIDs && (await setUsers(tx, memberAclId, request.UserIDs))
     const groups = request.GroupIDs && (await setGroups(tx, memberAclId, request.GroupIDs))

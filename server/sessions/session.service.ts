@@ -213,9 +213,15 @@ export async function endOtherSessions(
   await auditEnded(tx, await endOtherSessionRows(tx, whose, reason), reason, whose.adminName)
 }
 
-/** ValidUntil came nearer: a user's sessions and standing grants end no later; within `rights.change` of that user. */
-export async function shortenUserSessions(tx: Kysely<DB>, userId: string, endsAt: Date): Promise<void> {
-  await shortenSessions(tx, userId, endsAt)
+/**
+ * ValidUntil came nearer, or the user's session minutes became fewer: sessions and standing grants end no later than a
+ * sign-in at the session's beginning would now. Within `rights.change` of that user; what is longer moves no end.
+ */
+export async function shortenUserSessions(
+  tx: Kysely<DB>,
+  user: { userId: string; validUntil: Date | null; minutes: number | null },
+): Promise<void> {
+  if (user.validUntil !== null || user.minutes !== null) await shortenSessions(tx, user)
 }
 
 async function findReplaced(

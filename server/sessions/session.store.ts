@@ -149,12 +149,21 @@ export async function listSurplusSessionIds(
   return rows.map(({ id }) => id)
 }
 
-/** Lowers the ends of a user's sessions and standing grants to an instant: ValidUntil came nearer. */
-export async function shortenSessions(tx: Kysely<DB>, userId: string, endsAt: Date): Promise<void> {
+/**
+ * Lowers the ends of a user's sessions and standing grants: to an instant, to so many minutes from each session's
+ * beginning, or both. Never raises one.
+ */
+export async function shortenSessions(
+  tx: Kysely<DB>,
+  { userId, validUntil, minutes }: { userId: string; validUntil: Date | null; minutes: number | null },
+): Promise<void> {
   await sql`
-    update sessions set ends_at = ${endsAt}::timestamptz
-    where user_id = ${userId} and ended_at is null and ends_at > ${endsAt}::timestamptz`.execute(tx)
+    update sessions set ends_at = least(ends_at, ${validUntil}::timestamptz,
+      created_at + make_interval(mins => ${minutes}::int))
+    where user_id = ${userId} and ended_at is null`.execute(tx)
   await sql`
-    update grants set ends_at = ${endsAt}::timestamptz
-    where user_id = ${userId} and ended_at is null and ends_at > ${endsAt}::timestamptz`.execute(tx)
+    update grants g set ends_at = s.ends_at from sessions s
+    where g.user_id = ${userId} and g.ended_at is null and s.id = g.session_id and g.ends_at > s.ends_at`.execute(
+    tx,
+  )
 }

@@ -82,11 +82,16 @@ export async function readAuthSettings({
     return { issuer, clientId, clientSecret: open(`${prefix}OIDCClientSecret`) }
   }
   return {
-    publicUrl: (stored.PublicURL || config.publicUrl).replace(/\/+$/, ''),
+    publicUrl: toPublicUrl(stored, config.publicUrl),
     saml: { user: saml(''), admin: saml('Admin') },
     oidc: { user: oidc(''), admin: oidc('Admin') },
     ldap: stored.LDAPURL === '' ? null : toLdap(stored, open('LDAPBindPassword')),
   }
+}
+
+/** Origin that others are told of this installation: the saved one, until then the environment's. */
+export async function readPublicUrl(db: Kysely<DB>, { publicUrl }: { publicUrl: string }): Promise<string> {
+  return toPublicUrl(await readStoredAuthSettings(db), publicUrl)
 }
 
 /** Whether a service account of the directory finds people by their user name; without one each account needs its DN. */
@@ -94,6 +99,9 @@ export async function directorySearches(db: Kysely<DB>): Promise<boolean> {
   const { LDAPURL, LDAPBindDN, LDAPBindPassword } = await readStoredAuthSettings(db)
   return ![LDAPURL, LDAPBindDN, LDAPBindPassword].includes('')
 }
+
+const toPublicUrl = ({ PublicURL }: StoredAuthSettings, publicUrl: string): string =>
+  (PublicURL || publicUrl).replace(/\/+$/, '')
 
 function toLdap(stored: StoredAuthSettings, bindPassword: Secret | null): LdapSettings {
   return {

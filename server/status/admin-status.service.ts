@@ -1,5 +1,6 @@
 import { canDefer } from '#machines/sign-in.machine.ts'
 import { minimumRequiredAgentVersion } from '../agents/compatibility.ts'
+import { readLongestTruthGap } from '../alarms/truth-gap.query.ts'
 import { listRecentAudit } from '../audit/audit.store.ts'
 import type { Deps } from '../context.ts'
 import { licensingSummary } from '../licence/licence.service.ts'
@@ -16,7 +17,7 @@ const activityLength = 20
 
 /** Everything the console's shell and dashboard show; before the second step only what that step needs. */
 export async function readAdminStatus(
-  { db, config, discovery }: Pick<Deps, 'db' | 'config' | 'discovery'>,
+  { db, config, discovery, alarms }: Pick<Deps, 'db' | 'config' | 'discovery' | 'alarms'>,
   admin: AdminPrincipal,
 ): Promise<AdminStatus | HalfAdminStatus> {
   const factor = {
@@ -26,11 +27,13 @@ export async function readAdminStatus(
     TotpEnrolmentDeferable: canDefer({ realm: 'admin', ...admin, deferable: isDeferable(admin) }),
   }
   if (admin.stage === 'half') return { ...factor, SessionComplete: false }
-  const [counts, { DiscoverIP }, licensing, activity] = await Promise.all([
+  const [counts, { DiscoverIP }, licensing, activity, alarmsNow, longestGap] = await Promise.all([
     readCounts(db.lists),
     readSettings(db.lists),
     licensingSummary(db.lists),
     listRecentAudit(db.lists, activityLength),
+    alarms.list(),
+    readLongestTruthGap(db.lists),
   ])
   return {
     ...factor,
@@ -58,6 +61,8 @@ export async function readAdminStatus(
       Date: at.toISOString(),
     })),
     Licensing: licensing,
+    LongestSilence: longestGap?.seconds ?? null,
+    Alarms: alarmsNow,
     Warnings: [...listWarnings(config, counts), ...discovery.warnings()],
   }
 }

@@ -18,7 +18,9 @@ const logoHeaders = {
 }
 
 /** What the shells read: theme and system status without a session, the admin's status with one, half or complete. */
-export const statusRoutes = (deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer' | 'discovery'>) =>
+export const statusRoutes = (
+  deps: Pick<Deps, 'db' | 'config' | 'bundleHash' | 'sealer' | 'discovery' | 'alarms'>,
+) =>
   new Hono<HttpEnv>()
     .get('/theme', async (c) => ok(c, await readTheme(deps.db.lists)))
     .get('/theme/logo/:hash', async (c) => {

@@ -1,3 +1,5 @@
+import type { Alarm } from '../alarms/alarm.schema.ts'
+
 /** What the shells of portal and console read. Portal §3, console §3. */
 
 /** GET /api/theme, public. */
@@ -51,6 +53,11 @@ export type AclStatus = {
   Config: { UriToken?: string | undefined }
   /** When the enforcement point was last seen to agree, for 'verified … ago'. */
   VerifiedAt: string | null
+  /**
+   * How an open or closed door is known to be so: read back there, or only reported by the script that did it. Null
+   * when it isn't known, as of lists that firewalls fetch.
+   */
+  Verified: 'verified' | 'reported' | null
   /** Why DisableForUser is set: the kind of restriction that the session's address doesn't meet. */
   RestrictedBy: Restriction | null
   /** A list that firewalls fetch by themselves. */
@@ -136,6 +143,10 @@ export type AdminStatus = Omit<HalfAdminStatus, 'SessionComplete'> & {
   UserCount: number
   Activity: { Entry: Record<string, Record<string, unknown>>; Date: string }[]
   Licensing: LicensingSummary
+  /** Longest silence of the server seen here within a year, in seconds; null when there was none. Decision 10. */
+  LongestSilence: number | null
+  /** What somebody has to look at now, most urgent first. */
+  Alarms: Alarm[]
   /** Standing warnings: plain http, an untrusted proxy seen lately, a licence clock gone back. */
   Warnings: { Code: string; Extra?: string }[]
 }

@@ -15,7 +15,7 @@ import { directorySearches } from '../settings/auth-setting.query.ts'
 import { accountKinds } from './account.schema.ts'
 import { resolveAclIds } from './acl-choice.query.ts'
 import { userEtag } from './user.answer.ts'
-import { getUser } from './user.query.ts'
+import { getUser, type UserView } from './user.query.ts'
 import type { UserCreate, UserCreated, UserUpdate } from './user.schema.ts'
 import { insertUser, markUserDeleted, replaceUserAcls, updateUserRow } from './user.store.ts'
 import { checkUserAllowance } from './user-allowance.service.ts'
@@ -75,9 +75,10 @@ export async function createUser(
 }
 
 /**
- * Changes a user: absent fields stay, AclIds are the whole list. A nearer ValidUntil shortens what is open; a new
- * password or a disabled account ends the user's sessions. That a second factor is needed is asked at the next
- * sign-in and ends nothing.
+ * Changes a user: absent fields stay, AclIds are the whole list. A nearer ValidUntil and a shorter Duration shorten
+ * what is open, at once; later and longer ones hold from the next sign-in. A new password or a disabled account ends
+ * the user's sessions. That a second factor is needed is asked at the next sign-in, and a smaller SessionLimit counts
+ * there; neither ends anything.
  *
  * @returns the new version's ETag.
  * @throws err.notFound, err.changedMeanwhile, err.forbidden (identity providers' users),
@@ -107,7 +108,7 @@ export async function updateUser(
     checkUserChange(before, request, { ...facts, aclIds })
     await updateUserRow(tx, id, toChanges(before, request, passwordHash || undefined), by)
     const acls = aclIds && (await replaceUserAcls(tx, id, aclIds))
-    if (request.ValidUntil) await shortenUserSessions(tx, id, new Date(request.ValidUntil))
+    await shortenUserSessions(tx, { userId: id, ...toShorter(before, request) })
     if (request.LoginEnabled === false || passwordHash)
       await endOtherSessions(tx, { userId: id, adminName: by }, 'userChanged')
     const after = await getUser(tx, id)
@@ -152,6 +153,12 @@ export async function deleteUser(
     await tell(tx, 'DeleteUser', { userName, by, requestId, detail: { userId: id } })
   })
 }
+
+/** What a change takes away from sessions that stand; null takes nothing. */
+const toShorter = ({ sessionMinutes }: UserView, { ValidUntil, Duration }: UserUpdate) => ({
+  validUntil: toInstant(ValidUntil) ?? null,
+  minutes: Duration !== undefined && Duration < sessionMinutes ? Duration : null,
+})
 
 async function readFacts(db: Kysely<DB>): Promise<UserRuleFacts> {
   const [licence, searches] = await Promise.all([findLicenceLimits(db), directorySearches(db)])
