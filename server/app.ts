@@ -4,6 +4,7 @@ import { aclRoutes } from './acls/acl.routes.ts'
 import { adminRoutes } from './admins/admin.routes.ts'
 import { agentRoutes } from './agents/agent.routes.ts'
 import { agentLinkRoutes } from './agents/agent-link.routes.ts'
+import { allowlistRoutes } from './allowlists/allowlist.routes.ts'
 import type { AuthDeps } from './auth/auth.routes.ts'
 import { signInRoutes } from './auth/sign-in.routes.ts'
 import { backendRoutes } from './backends/backend.routes.ts'
@@ -15,6 +16,8 @@ import { groupRoutes } from './groups/group.routes.ts'
 import { healthRoutes } from './health/health.routes.ts'
 import { knocRoutes } from './knocs/knoc.routes.ts'
 import { licenceRoutes } from './licence/licence.routes.ts'
+import { metricsRoutes } from './metrics/metrics.routes.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { pageRoutes } from './pages/page.routes.ts'
 import type { PageFiles } from './pages/page-files.ts'
 import { createPageTheme } from './pages/page-theme.ts'
@@ -35,7 +38,7 @@ import { statusRoutes } from './status/status.routes.ts'
 import { userRoutes } from './users/user.routes.ts'
 
 /** What the application is made of. */
-export type AppDeps = Deps & { grants: GrantService; pages: PageFiles }
+export type AppDeps = Deps & { grants: GrantService; pages: PageFiles; metrics: Pick<Metrics, 'text'> }
 
 /** A portal page asks about once a second while something changes; a whole office is behind one address. */
 const requestsOfAnAddress = { burst: 3_000, perMinute: 12_000 }
@@ -69,6 +72,7 @@ export const createApi = (deps: AppDeps) =>
     .route('/', signInRoutes({ ...deps, afterSignIn: afterSignIn(deps.grants) }))
     .route('/', grantRoutes(deps))
     .route('/agent', agentLinkRoutes(deps))
+    .route('/v1/allowlists', allowlistRoutes(deps))
     .use('/admin/*', requireAdmin(deps))
     .route('/admin', sessionRoutes(deps))
     .route('/admin/agents', agentRoutes(deps))
@@ -99,6 +103,7 @@ export function createApp(deps: AppDeps) {
       }),
     )
     .route('/', healthRoutes(deps))
+    .route('/', metricsRoutes(deps))
     .route('/', portalLookupRoutes({ ...deps, sight: deps.discovery.sight }))
     .route('/api', api)
     .all('/api/*', methodCheck(api.routes.map((route) => ({ ...route, path: `/api${route.path}` }))))

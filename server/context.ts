@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Alarms } from './alarms/alarm.service.ts'
 import type { Discovery } from './discovery/discovery.service.ts'
 import type { Rights } from './entries/rights.ts'
 import type { EventHub } from './events/event-hub.ts'
@@ -8,6 +9,7 @@ import type { Config } from './platform/config.ts'
 import type { DB } from './platform/database.types.ts'
 import type { Log } from './platform/log.ts'
 import type { PasswordHasher } from './platform/password.ts'
+import type { QueueHealth } from './platform/queue.ts'
 import type { Sealer } from './platform/secrets.ts'
 
 /** Everything built once per replica. A feature takes the members it uses: `Pick<Deps, 'db' | 'rights'>`. */
@@ -31,8 +33,10 @@ export type Deps = {
   events: EventHub
   /** Where browsers are, beside the portal's own look. */
   discovery: Discovery
+  /** What somebody has to look at now. */
+  alarms: Alarms
   /** Hash over both built bundles; '' when the web is not built. */
   bundleHash: string
-  /** Whether the queue takes jobs at the moment. */
-  queueHealth: () => Promise<boolean>
+  /** How the queue is at the moment, and why it is not well. */
+  queueHealth: () => Promise<QueueHealth>
 }

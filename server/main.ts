@@ -4,12 +4,14 @@ import { type Command, type CommandIo, exitCodes, wantsHelp } from './cli/comman
 import { runLicenceCommand } from './cli/licence.ts'
 import { migrate } from './cli/migrate.ts'
 import { serve } from './cli/serve.ts'
+import { validate } from './cli/validate.ts'
 import { serverVersion } from './version.ts'
 
 /** Every command of `npx knoc`, in the order of its help. */
 const commands: Record<string, Command> = {
   serve,
   migrate,
+  validate,
   admin: adminCommand,
   licence: { summary: 'make key pairs and licence keys, offline', run: runLicenceCommand },
 }

@@ -6,6 +6,7 @@ import type { Log } from './platform/log.ts'
 import { readOrCreateMasterKey } from './platform/master-key.ts'
 import { migrateToLatest, pendingMigrations } from './platform/migrate.ts'
 import { migrateQueue } from './platform/queue-postgres.ts'
+import { findRunningPostgres } from './platform/running-postgres.ts'
 import { createSealer, type Sealer } from './platform/secrets.ts'
 
 /** A database that is ready for this release, and the sealer whose key it knows. */
@@ -37,6 +38,25 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
     await postgres.stop()
     throw error
   }
+}
+
+/**
+ * The database of a server that runs, for a command beside it: the operator's, or the embedded one that a server of
+ * this data folder has started. Nothing is started or changed.
+ *
+ * @throws Error that says what to do.
+ */
+export async function findDatabase(config: Config): Promise<DatabaseConnection> {
+  const connection =
+    config.databaseUrl === undefined ? await findRunningPostgres(config.dataDir) : { url: config.databaseUrl }
+  if (connection === undefined)
+    throw new Error(
+      `No server is running on ${config.dataDir}. Start it with \`npm start\`, or set DATABASE_URL or KNOC_DATA_DIR to those of the one that runs.`,
+    )
+  const pending = await pendingMigrations(connection)
+  if (pending.length === 0) return connection
+  const first = `The database lacks ${pending.length} migrations (${pending[0]} …), so it is of an older release than this command.`
+  throw new Error(`${first} Use the command of that release, or bring the servers to this one.`)
 }
 
 /** The product's tables and the queue's. Names of the product's migrations that ran. */

@@ -2,6 +2,9 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ensureFirstAdmin } from './admins/first-admin.ts'
 import { mayOpen, minimumRequiredAgentVersion } from './agents/compatibility.ts'
+import { alarmOfCopy } from './agents/link-authentication.ts'
+import { createAlarms } from './alarms/alarm.service.ts'
+import { createTruthWatch } from './alarms/truth-watch.ts'
 import { createApp } from './app.ts'
 import type { Deps } from './context.ts'
 import { createDiscovery } from './discovery/discovery.service.ts'
@@ -17,6 +20,7 @@ import { takeUpgrade } from './gateway/take-upgrade.ts'
 import { dropDoubtedAddresses, dropUntrustedClaims, giveUpFailedClicks } from './grants/give-up.ts'
 import { createGrantService } from './grants/grant.service.ts'
 import { evaluateLicence } from './licence/licence.service.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { openDatabase } from './open-database.ts'
 import { listOwnAddresses } from './own-addresses.ts'
 import { readPageFiles } from './pages/page-files.ts'
@@ -24,7 +28,7 @@ import { openCertificate } from './platform/certificate.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { createPools } from './platform/database.ts'
-import { startDuties } from './platform/duties.ts'
+import { type Duty, startDuties } from './platform/duties.ts'
 import { isGrantable } from './platform/http/grantable-address.ts'
 import { startListener } from './platform/listener.ts'
 import { startDenoListener } from './platform/listener-deno.ts'
@@ -79,16 +83,22 @@ export async function startServer(
     log,
   })
   const events = createEventHub(hintTransport(config, database.connection))
+  const metrics = createMetrics({
+    db: db.background,
+    sources: { repairs: () => auditor.repairsTotal(), failedNudges: () => gateway.missedJobs() },
+  })
   const gateway = createGateway({
     db: db.background,
     events,
     log,
+    metrics,
     replica: config.replica,
     hostName: hostname(),
     serverVersion,
     neededVersion: (version) => (mayOpen(version) ? null : minimumRequiredAgentVersion),
     addJob: (replica, job) =>
       queue.add(job.kind === 'grant' ? grantJob : revokeJob, replica, job, { jobId: toJobId(job) }),
+    onConflict: (agentId) => alarmOfCopy(db.background, agentId),
   })
   queue.process({ grant: async (job) => gateway.takeJob(job), revoke: async (job) => gateway.takeJob(job) })
 
@@ -126,15 +136,18 @@ export async function startServer(
     gateway,
     events,
     discovery,
+    alarms: createAlarms({ db: db.lists, queueHealth: queue.health }),
     bundleHash: pages.bundleHash,
-    queueHealth: async () => (await queue.health()).isUp,
+    queueHealth: queue.health,
   }
-  const app = createApp({ ...deps, grants, pages })
+  const app = createApp({ ...deps, grants, pages, metrics })
   const listen = config.listener === 'deno' ? startDenoListener : startListener
   const sweepDeps = { ...rightsDeps, db: db.background }
+  const truthWatch = createTruthWatch({ db: db.background, replica: config.replica })
+  await truthWatch.begin()
   const stopDuties = startDuties(
     [
-      ...gateway.duties,
+      ...gateway.duties.map((duty) => (duty.name === 'table' ? followedBy(duty, truthWatch.saw) : duty)),
       { name: 'sweep', everyMs: 250, run: () => sweepOnce(sweepDeps) },
       { name: 'auditor', everyMs: 10_000, run: () => auditor.audit() },
       { name: 'extended sessions', everyMs: 5_000, run: () => endLeftBehind(db.background, { rights }) },
@@ -146,7 +159,8 @@ export async function startServer(
       },
       {
         name: 'untrusted claims',
-        everyMs: 5_000,
+        // Like every other change that takes a right away, this one closes within a second.
+        everyMs: 500,
         run: () => dropUntrustedClaims(db.background, { grants }),
       },
       { name: 'address discovery', everyMs: 2_000, run: () => discovery.look() },
@@ -196,6 +210,16 @@ export async function startServer(
 
   return { port: listener.port, stop, repairs: auditor.repairsTotal }
 }
+
+/** A duty, and what is to be done each time it succeeded. */
+const followedBy = (duty: Duty, next: () => Promise<void>): Duty => ({
+  ...duty,
+  run: async () => {
+    const more = await duty.run()
+    await next()
+    return more
+  },
+})
 
 /** One replica on the embedded database has nobody to tell. */
 function hintTransport(

@@ -50,6 +50,7 @@ export const auditKinds = [
   'AgentRefused',
   'AgentConflict',
   'CreateApiKey',
+  'UpdateApiKey',
   'CreateUser',
   'UpdateUser',
   'DeleteUser',

@@ -9,10 +9,12 @@ import {
   type ServerFrame,
 } from '#machines/protocol.ts'
 import type { EventHub } from '../events/event-hub.ts'
+import type { DeliveryMetrics } from '../metrics/metrics.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { Log } from '../platform/log.ts'
 import { createLane } from './lane.ts'
 import { dropLink, renewEpoch, saveCapabilities, takeLink } from './link.store.ts'
+import { createLinkListings } from './link-listings.ts'
 import { createOrderSender } from './link-orders.ts'
 import { createResync } from './link-resync.ts'
 import { saveDrift, saveTargetReports } from './report.store.ts'
@@ -31,6 +33,7 @@ export type LinkDeps = {
   db: Kysely<DB>
   events: Pick<EventHub, 'publish'>
   log: Log
+  metrics: DeliveryMetrics
   replica: string
   serverVersion: string
   /** The database's clock, in milliseconds: ends are its instants, and agents measure their offset to it. */
@@ -55,6 +58,9 @@ type Hello = Extract<AgentFrame, { type: 'hello' }>
 /** A link that says no hello is closed after this time. */
 const helloMs = 5_000
 
+/** The reason given to a link that another one of the same agent took over. */
+export const superseded = 'superseded'
+
 export type AgentLink = ReturnType<typeof createAgentLink>
 
 /**
@@ -75,10 +81,14 @@ export function createAgentLink(
 
   let phase: 'new' | 'linked' | 'closed' = 'new'
   let linkEpoch = 0
+  /** The version both ends speak; known with the hello. */
+  let protocol = 0
   let neededVersion: string | null = null
   let truthAtMs = 0
   let heardAt = performance.now()
   let lastBatch = 0
+  let wasAskedToMove = false
+  let wasSuperseded = false
 
   const way = {
     db: deps.db,
@@ -90,6 +100,7 @@ export function createAgentLink(
     nextBatch: () => (lastBatch += 1),
   }
   const states = createResync(way)
+  const listings = createLinkListings(way)
   const orders = createOrderSender({
     ...way,
     agentId,
@@ -120,11 +131,14 @@ export function createAgentLink(
         return orders.journalled(frame.batch)
       case 'digest':
         return states.answer(frame)
+      case 'listing':
+        return listings.take(frame) ? undefined : end(closeCodes.badFrame, 'a list that nobody asked for')
       case 'results':
         return void inLane(() => takeResults(frame.results))
       case 'capabilities':
-        return void inLane(() => saveCapabilities(deps.db, agentId, frame.capabilities))
+        return void inLane(() => saveCapabilities(deps.db, { agentId, linkEpoch }, frame.capabilities))
       case 'drift':
+        deps.metrics.drifted(frame.drifts)
         return void inLane(() => saveDrift(deps.db, agentId, frame.drifts))
       case 'targetReports':
         return void inLane(() => saveTargetReports(deps.db, agentId, frame.reports))
@@ -133,7 +147,7 @@ export function createAgentLink(
 
   /** Takes the link over, says welcome, hands over what waits, then compares everything else. */
   async function greet(hello: Hello): Promise<void> {
-    const protocol = Math.min(hello.protocol.max, protocolVersions.max)
+    protocol = Math.min(hello.protocol.max, protocolVersions.max)
     if (protocol < Math.max(hello.protocol.min, protocolVersions.min))
       return end(closeCodes.unsupportedProtocol, 'no protocol version in common')
     const taken = await takeLink(deps.db, {
@@ -174,13 +188,24 @@ export function createAgentLink(
 
   async function takeResults(results: readonly OrderResult[]): Promise<void> {
     orders.settled(results)
-    deps.events.publish(await applyResults(deps.db, { agentId, linkEpoch }, results))
+    const { sessionIds, settled } = await applyResults(deps.db, { agentId, linkEpoch }, results)
+    for (const { act, seconds } of settled) deps.metrics.settled(act, seconds)
+    deps.events.publish(sessionIds)
   }
 
   /** Compares all targets, one after the other: the minute's check. */
   async function compareAll(): Promise<void> {
     if (phase !== 'linked' || linkEpoch === 0) return
     await resync({ everything: false })
+  }
+
+  /** Asks what stands on a list; an agent knows only those it was told of with its welcome or with an order. */
+  async function askListing(...[targetId, how]: Parameters<typeof listings.ask>) {
+    await outLane(async () => {
+      if (!orders.targetIds().includes(targetId))
+        send({ type: 'targets', targets: await orders.readTargets() })
+    })
+    return listings.ask(targetId, how)
   }
 
   const resync = (how: { everything: boolean }): Promise<void> =>
@@ -197,7 +222,7 @@ export function createAgentLink(
     if (linkEpoch === 0) return
     const truth = look?.askedEpoch === linkEpoch ? look : null
     if (truth?.deleted === true) return end(closeCodes.unknownAgent, 'deleted')
-    if (truth !== null && truth.linkEpoch !== linkEpoch) return end(closeCodes.superseded, 'superseded')
+    if (truth !== null && truth.linkEpoch !== linkEpoch) return end(closeCodes.superseded, superseded)
     truthAtMs = truth?.atMs ?? truthAtMs
     send({ type: 'heartbeat', nowMs: deps.now(), truthAtMs })
   }
@@ -220,6 +245,7 @@ export function createAgentLink(
 
   function end(code: number, reason: string): void {
     if (phase === 'closed') return
+    wasSuperseded = reason === superseded && linkEpoch > 0 && !wasAskedToMove
     socket.close(code, reason)
     closed()
   }
@@ -230,6 +256,7 @@ export function createAgentLink(
     phase = 'closed'
     clearTimeout(helloTimer)
     states.close()
+    listings.close()
     if (linkEpoch > 0)
       dropLink(deps.db, agentId, linkEpoch).catch((error: unknown) =>
         log.warn({ err: error }, 'could not note that the agent is gone'),
@@ -242,9 +269,18 @@ export function createAgentLink(
     nudge: pump,
     beat,
     compareAll,
+    canList: () => protocol >= 2,
+    askListing,
     closed,
     end,
-    move: (afterMs: number) => send({ type: 'move', afterMs }),
+    move: (afterMs: number) => {
+      wasAskedToMove = true
+      send({ type: 'move', afterMs })
+    },
+    /** Another link took over, and this one's agent has answered the close by `code`: it lives as well. */
+    hasLivingRival: (code: number): boolean => wasSuperseded && code === closeCodes.superseded,
+    /** Whether the agent was heard lately, so that the link is not half open. */
+    isHeard: () => phase === 'linked' && performance.now() - heardAt < linkLimits.heartbeatMs * 1.5,
     /** The link epoch it holds; 0 before it took over. */
     epoch: () => linkEpoch,
     isClosed: () => phase === 'closed',

@@ -2,34 +2,44 @@ import type { Kysely } from 'kysely'
 import { closeCodes, linkLimits } from '#machines/protocol.ts'
 import type { OrderRef } from '../entries/settle-entries.ts'
 import type { EventHub } from '../events/event-hub.ts'
+import type { DeliveryMetrics } from '../metrics/metrics.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { Log } from '../platform/log.ts'
-import { type AgentLink, createAgentLink, type LinkLook, type LinkSocket } from './agent-link.ts'
+import { type AgentLink, createAgentLink, type LinkLook, type LinkSocket, superseded } from './agent-link.ts'
 import { listAgentSessions } from './agent-sessions.query.ts'
 import { createDatabaseClock } from './database-clock.ts'
 import type { OrderJob } from './gateway.jobs.ts'
 import type { Gateway } from './gateway.ts'
 import { createLimiter } from './limiter.ts'
-import { beatReplica, listHolders, readTruth, retireReplica, touchAgents } from './link.store.ts'
+import { freeLinksOfDead, listHolders, readTruth, retireReplica, touchAgents } from './link.store.ts'
+import { createListingRequests } from './listing-requests.ts'
 import { finishDrained } from './report.store.ts'
+import { createTakeOvers } from './take-overs.ts'
 
 /** What the gateway is built with. */
 export type GatewayDeps = {
   db: Kysely<DB>
   events: Pick<EventHub, 'publish'>
   log: Log
+  metrics: DeliveryMetrics
   replica: string
   hostName: string
   serverVersion: string
   neededVersion: (version: string) => string | null
   /** Adds a grant or revoke job to a replica's queue; false when that failed, which costs a second, no order. */
   addJob: (replica: string, job: OrderJob) => Promise<boolean>
+  /** Two living processes have this agent's identity: raises the alarm. */
+  onConflict: (agentId: string) => Promise<void>
 }
+
+/** As a WebSocket says it when the other end is gone without a word. */
+const noCode = 1006
 
 /** A resync of at most so many agents runs at once on a replica. */
 const resyncsAtOnce = 50
 const tableReadMs = 1_000
 const digestMs = 60_000
+const listingRequestMs = 300
 const lastSeenMs = 10_000
 /** Longest random wait of an agent that is asked to move to another replica. */
 const moveMs = 5_000
@@ -42,21 +52,32 @@ const moveMs = 5_000
  */
 export function createGateway(deps: GatewayDeps) {
   const links = new Map<string, AgentLink>()
+  const takeOvers = createTakeOvers()
   const clock = createDatabaseClock()
   const limitResync = createLimiter(resyncsAtOnce)
+  const replica = { id: deps.replica, hostName: deps.hostName, version: deps.serverVersion }
   let truth = new Map<string, LinkLook>()
   let missedJobs = 0
 
   /** A new authenticated socket of an agent; an older one of the same agent on this replica is superseded. */
   function accept(agent: { agentId: string; externalIp: string }, socket: LinkSocket): AgentLink {
-    links.get(agent.agentId)?.end(closeCodes.superseded, 'superseded')
+    const older = links.get(agent.agentId)
     const link = createAgentLink({ ...deps, now: clock.now, limitResync }, { ...agent, socket })
+    if (older?.isHeard() === true && takeOvers.isFought(agent.agentId)) {
+      link.end(closeCodes.conflict, 'conflict')
+      return link
+    }
+    older?.end(closeCodes.superseded, superseded)
     links.set(agent.agentId, link)
     return link
   }
 
-  /** The socket of a link closed. */
-  function release(link: AgentLink): void {
+  /** The socket of a link closed, with the code its agent gave, if it gave one. */
+  function release(link: AgentLink, code: number = noCode): void {
+    if (link.hasLivingRival(code) && takeOvers.note(link.agentId))
+      deps
+        .onConflict(link.agentId)
+        .catch((error: unknown) => deps.log.warn({ err: error }, 'a conflict could not be written down'))
     link.closed()
     if (links.get(link.agentId) === link) links.delete(link.agentId)
     tellSessions([link.agentId])
@@ -95,10 +116,9 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   async function lookAtTable(): Promise<void> {
-    const started = performance.now()
     const askedEpochs = new Map([...links].map(([agentId, link]) => [agentId, link.epoch()]))
-    const seen = await readTruth(deps.db, [...askedEpochs.keys()])
-    clock.saw(seen.atMs, performance.now() - started)
+    const seen = await readTruth(deps.db, replica, [...askedEpochs.keys()])
+    clock.saw(seen.atMs)
     truth = new Map(
       seen.links.map((row) => [
         row.agentId,
@@ -113,12 +133,7 @@ export function createGateway(deps: GatewayDeps) {
       link.beat(truth.get(link.agentId) ?? null)
       if (link.isClosed()) release(link)
     }
-    const lost = await beatReplica(deps.db, {
-      id: deps.replica,
-      hostName: deps.hostName,
-      version: deps.serverVersion,
-    })
-    tellSessions(lost)
+    tellSessions(await freeLinksOfDead(deps.db, deps.replica))
   }
 
   async function compareDigests(): Promise<void> {
@@ -140,6 +155,11 @@ export function createGateway(deps: GatewayDeps) {
     { name: 'heartbeat', everyMs: linkLimits.heartbeatMs, run: heartbeat },
     { name: 'lastSeen', everyMs: lastSeenMs, run: () => touchAgents(deps.db, [...links.keys()]) },
     { name: 'digests', everyMs: digestMs, run: compareDigests },
+    {
+      name: 'listings',
+      everyMs: listingRequestMs,
+      run: createListingRequests({ db: deps.db, log: deps.log, links }),
+    },
   ] as const
 
   /** Asks the agents to move, waits until they did or the time is over, and gives up the rest. */

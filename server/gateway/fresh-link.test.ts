@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { anAgent } from '#tests/support/builders.ts'
 import { type TestDatabase, testDatabase } from '#tests/support/database.ts'
-import { createLog } from '../platform/log.ts'
-import { createGateway } from './create-gateway.ts'
+import { aHello, aQuietGateway } from '#tests/support/quiet-gateway.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -24,34 +23,9 @@ function aSocket() {
   }
 }
 
-const makeGateway = (replica: string) =>
-  createGateway({
-    db: database.db,
-    events: { publish: () => undefined },
-    log: createLog({ logLevel: 'silent', replica }),
-    replica,
-    hostName: 'here',
-    serverVersion: '2.0.0',
-    neededVersion: () => null,
-    addJob: async () => true,
-  })
+const makeGateway = (replica: string) => aQuietGateway(database.db, { replica })
 
-const hello = JSON.stringify({
-  type: 'hello',
-  protocol: { min: 1, max: 1 },
-  version: '2.0.0',
-  machineId: 'machine',
-  bootId: 'boot',
-  nowMs: Date.now(),
-  epoch: null,
-  highestGeneration: 0,
-  capabilities: {
-    'os-release': null,
-    ipset: { command_available: false, sudo_enabled: false, privilege: 'none', ipsets: [] },
-    haproxy: null,
-    script: { enabled: false, commands: [] },
-  },
-})
+const hello = JSON.stringify(aHello())
 
 const run = (gateway: ReturnType<typeof makeGateway>, name: 'table' | 'heartbeat') =>
   gateway.duties.find((duty) => duty.name === name)?.run()

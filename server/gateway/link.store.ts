@@ -37,15 +37,19 @@ export async function dropLink(db: Kysely<DB>, agentId: string, linkEpoch: numbe
     where id = ${agentId} and link_epoch = ${linkEpoch}`.execute(db)
 }
 
-/** New capabilities, reported while linked. */
+/** New capabilities, reported over the link that holds the agent. */
 export async function saveCapabilities(
   db: Kysely<DB>,
-  agentId: string,
+  { agentId, linkEpoch }: { agentId: string; linkEpoch: number },
   capabilities: Capabilities,
 ): Promise<void> {
   await sql`
-    update agents set capabilities = ${JSON.stringify(capabilities)}::jsonb where id = ${agentId}`.execute(db)
+    update agents set capabilities = ${JSON.stringify(capabilities)}::jsonb
+    where id = ${agentId} and link_epoch = ${linkEpoch}`.execute(db)
 }
+
+/** A replica as it writes itself down. */
+export type Replica = { id: string; hostName: string; version: string }
 
 /** What one look at the writable database says of a linked agent. */
 export type LinkTruth = { agentId: string; linkEpoch: number; deleted: boolean; unsettled: boolean }
@@ -53,12 +57,20 @@ export type LinkTruth = { agentId: string; linkEpoch: number; deleted: boolean; 
 /**
  * One look for all links of a replica: who still holds which link, and who has orders waiting. Its time is the
  * `truthAt` of their next heartbeats (decision 10).
+ *
+ * It writes that the replica lives in the same statement: a database that takes no writes, because it is read-only,
+ * full, or waits for a standby in vain, can revoke nothing, and reading it says nothing.
  */
 export async function readTruth(
   db: Kysely<DB>,
+  replica: Replica,
   agentIds: readonly string[],
 ): Promise<{ atMs: number; epoch: string; links: LinkTruth[] }> {
   const { rows } = await sql<{ at: Date; epoch: string; id: string | null } & Omit<LinkTruth, 'agentId'>>`
+    with alive as (
+      insert into replicas (id, host_name, version)
+      values (${replica.id}, ${replica.hostName}, ${replica.version})
+      on conflict (id) do update set seen_at = now())
     select clock_timestamp() as at, i.epoch::text as epoch, a.id, a.link_epoch, a.deleted_at is not null as deleted,
       exists (
         select from targets t join entries e on e.target_id = t.id
@@ -89,17 +101,11 @@ export async function touchAgents(db: Kysely<DB>, agentIds: readonly string[]): 
   await sql`update agents set last_seen_at = now() where id = any (${[...agentIds]}::uuid[])`.execute(db)
 }
 
-/** This replica lives; links of replicas that don't any more are taken from them. Returns agents that lost theirs. */
-export async function beatReplica(
-  db: Kysely<DB>,
-  replica: { id: string; hostName: string; version: string },
-): Promise<string[]> {
-  await sql`
-    insert into replicas (id, host_name, version) values (${replica.id}, ${replica.hostName}, ${replica.version})
-    on conflict (id) do update set seen_at = now()`.execute(db)
+/** Links of replicas that live no more are taken from them. Returns the agents that lost theirs. */
+export async function freeLinksOfDead(db: Kysely<DB>, replicaId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     update agents set link_replica = null
-    where link_replica is not null and link_replica <> ${replica.id} and not exists (
+    where link_replica is not null and link_replica <> ${replicaId} and not exists (
       select from replicas r where r.id = agents.link_replica
         and r.seen_at > now() - make_interval(secs => ${replicaGoneSeconds}))
     returning id`.execute(db)

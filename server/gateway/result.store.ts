@@ -18,20 +18,23 @@ const endedGrantSeconds = 60
  *
  * Entries are locked in the same order as everywhere; nothing else is locked.
  *
- * @returns the sessions to tell.
+ * @returns the sessions to tell, and how long each door took that changed.
  */
 export async function applyResults(
   db: Kysely<DB>,
   link: { agentId: string; linkEpoch: number },
   results: readonly OrderResult[],
-): Promise<string[]> {
+): Promise<{ sessionIds: string[]; settled: SettledDoor[] }> {
   const newest = newestOnly(results)
   return inTransaction(db, async (tx) => {
     const changed = await updateEntries(tx, link, newest)
     await writeAudit(tx, changed.flatMap(toAudit))
-    return listSessions(tx, changed)
+    return { sessionIds: await listSessions(tx, changed), settled: changed.flatMap(toSettled) }
   })
 }
+
+/** A door that was seen open or closed, and how long after that was first ordered. */
+export type SettledDoor = { act: 'grant' | 'revoke'; seconds: number }
 
 /** Of several results for one entry in a batch the youngest generation counts; in the order of locks. */
 function newestOnly(results: readonly OrderResult[]): OrderResult[] {
@@ -59,6 +62,7 @@ type ChangedEntry = {
   attempts: number
   /** What had been seen before: an extension that is verified is no news. */
   before: 'open' | 'closed' | null
+  wantedSeconds: number
   descriptions: string | null
 }
 
@@ -91,6 +95,8 @@ async function updateEntries(
       failed_generation = case when l.outcome = 'failed' then e.generation end,
       outcome = l.outcome,
       seen_at = case when l.outcome = 'failed' then e.seen_at else least(l.at, clock_timestamp()) end,
+      held_until = case when l.outcome = 'failed' then e.held_until when e.desired = 'open' then e.ordered_until end,
+      held_since = case when l.outcome = 'failed' or e.desired = 'open' then e.held_since end,
       error_code = l.error_code, error_text = l.error_text,
       attempts = case when l.outcome = 'failed' then e.attempts + 1 else 0 end,
       retry_at = case when l.outcome = 'failed'
@@ -100,6 +106,7 @@ async function updateEntries(
     where e.id = l.id
     returning e.target_id, host(e.address) as address, e.desired, e.outcome, e.error_text, e.user_name, e.generation,
       e.attempts, l.before, l.agent_name,
+      extract(epoch from clock_timestamp() - e.wanted_at)::float8 as wanted_seconds,
       (select string_agg(distinct a.description, ', ') from acl_targets at join acls a on a.id = at.acl_id
         where at.target_id = e.target_id) as descriptions`.execute(tx)
   return rows
@@ -123,6 +130,11 @@ function toAudit(row: ChangedEntry): AuditEvent[] {
     },
   ]
 }
+
+const toSettled = (row: ChangedEntry): SettledDoor[] =>
+  row.outcome === 'failed' || row.before === row.desired
+    ? []
+    : [{ act: row.desired === 'open' ? 'grant' : 'revoke', seconds: row.wantedSeconds }]
 
 function kindOf({ outcome, desired, attempts, before }: ChangedEntry): AuditKind | null {
   if (outcome === 'failed') return attempts > 1 ? null : desired === 'open' ? 'GrantFailed' : 'RevokeFailed'

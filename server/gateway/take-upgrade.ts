@@ -43,7 +43,7 @@ export function takeUpgrade(deps: {
       },
     )
     webSocket.on('message', (data, isBinary) => link.receive(isBinary ? '' : toText(data)))
-    webSocket.on('close', () => deps.gateway.release(link))
+    webSocket.on('close', (code) => deps.gateway.release(link, code))
   }
 }
 

@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
 
-/** Whether the writable database answers. */
+/** Whether the database answers, and takes writes. */
 export async function isDatabaseWritable(db: Kysely<DB>): Promise<boolean> {
   try {
-    const { rows } = await sql<{ recovering: boolean }>`select pg_is_in_recovery() as recovering`.execute(db)
-    return rows[0]?.recovering === false
+    // Also on in a recovery.
+    const { rows } = await sql<{ readOnly: string }>`
+      select current_setting('transaction_read_only') as read_only`.execute(db)
+    return rows[0]?.readOnly === 'off'
   } catch {
     return false
   }

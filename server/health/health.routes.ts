@@ -12,6 +12,6 @@ export function healthRoutes({ db, queueHealth }: Pick<Deps, 'db' | 'queueHealth
     .get('/health', (c) => c.json({ status: 'ok' }))
     .get('/ready', async (c) => {
       if (!(await isDatabaseWritable(db.background))) return c.json({ status: 'unavailable' }, 503)
-      return c.json({ status: (await queueHealth()) ? 'ok' : 'degraded' })
+      return c.json({ status: (await queueHealth()).degraded === null ? 'ok' : 'degraded' })
     })
 }
