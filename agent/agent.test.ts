@@ -284,7 +284,8 @@ describe.skipIf(!hasKernelSets())('the agent, on the real kernel', () => {
 
   it('after a reboot with the clock in 1970 keeps everything closed until the server was reached', async () => {
     const first = await startLinked()
-    server.order(anOrder(four, '192.0.2.1', 1, inMs(60_000)))
+    const open = anOrder(four, '192.0.2.1', 1, inMs(60_000))
+    server.order(open)
     await until('open', () => ns.entries('four').size === 1)
     await new Promise((resolve) => setTimeout(resolve, 5_300))
     await first.stop()
@@ -295,6 +296,19 @@ describe.skipIf(!hasKernelSets())('the agent, on the real kernel', () => {
     await start({ host: hostClock('boot-2', { wallNow: in1970, uptimeNow: in1970, bootAtStart: 20_000 }) })
     expect(ns.entries('four').size).toBe(0)
     await server.comeBack()
+    await until('a link', () => server.ofType('hello').length > 1, 8_000)
+    expect(server.ofType('hello').at(-1)?.epoch).toBeNull()
+    expect(ns.entries('four').size).toBe(0)
+    server.send({
+      type: 'buckets',
+      batch: 1,
+      nowMs: Date.now(),
+      targetId: four.id,
+      buckets: Array.from({ length: 256 }, (_, index) => index),
+      asOfGeneration: 1,
+      entries: [open],
+      last: true,
+    })
     await until('back with the server', () => stands('four', '192.0.2.1'), 4_000)
     expect(ns.entries('four').get('192.0.2.1')).toBeLessThan(56)
   })

@@ -1,18 +1,21 @@
 import type { AgentFrame, Capabilities, ServerFrame } from '#machines/protocol.ts'
 import { protocolVersions } from '#machines/protocol.ts'
 import { createServerClock, type HostClock } from './clock.ts'
+import { cutFaultsKey } from './cut/cut-faults.ts'
+import type { CutFault } from './cut/cut-lane.ts'
 import { createDriftWatch } from './drift.ts'
 import type { DriverFactories } from './drivers/driver.ts'
 import { createHeldEntries } from './held-entries.ts'
 import type { Identity } from './identity.ts'
 import { createJournalWriter } from './journal-writer.ts'
 import { createLink } from './link.ts'
+import { createListingAnswers } from './listing.ts'
 import { createLists, type DueAddress } from './lists.ts'
 import type { AgentLog } from './log.ts'
 import { createOrders } from './orders.ts'
 import type { Recovered } from './recover.ts'
 import { createResults } from './results.ts'
-import { startUp } from './start-up.ts'
+import { hasRebooted, startUp } from './start-up.ts'
 import { createTicker } from './ticker.ts'
 import { agentVersion } from './version.ts'
 
@@ -50,6 +53,7 @@ export function createAgent(deps: {
   const clock = createServerClock(deps.host, { record: meta.clock, truthAtMs: meta.truthAtMs })
   const held = createHeldEntries(recovered.lines)
   let mayOpen = true
+  let cutFaults: Record<string, CutFault> = {}
   let capabilities: Capabilities | undefined
   let timers: ReturnType<typeof setInterval>[] = []
 
@@ -80,6 +84,11 @@ export function createAgent(deps: {
     nowOrWall,
     watch: ticker.watch,
     onResult: results.add,
+    onReplaced: (list) => drift.lookAtReplaced(list),
+    onCutFault: (listKey, fault) => {
+      cutFaults = { ...cutFaults, [listKey]: fault }
+      writer.noteMeta(cutFaultsKey, cutFaults)
+    },
     log,
   })
   const drift = createDriftWatch({
@@ -99,8 +108,16 @@ export function createAgent(deps: {
     onJournalled: (batch) => send({ type: 'journalled', batch }),
     nowOrWall,
     monotonicNow: clock.monotonicNow,
-    epoch: meta.epoch,
+    epoch: hasRebooted({ meta, bootId: deps.host.bootId }) ? null : meta.epoch,
     highestGeneration: meta.highestGeneration,
+    log,
+  })
+
+  const listings = createListingAnswers({
+    lists,
+    nowOrWall,
+    send: (frame) => link.send(frame),
+    hasRoom: () => link.hasRoom(),
     log,
   })
 
@@ -116,6 +133,7 @@ export function createAgent(deps: {
         mayOpen = frame.mayOpen
         orders.takeWelcome(frame)
         takeTime(frame)
+        keepClock()
       },
       heartbeat: takeTime,
       targets: (frame) => orders.takeTargets(frame.targets),
@@ -129,6 +147,7 @@ export function createAgent(deps: {
       },
       digestRequest: ({ request, targetId }) =>
         send({ type: 'digest', request, targetId, buckets: held.digestOf(targetId) }),
+      listingRequest: listings.take,
       move: () => {},
     }
 
@@ -198,6 +217,7 @@ export function createAgent(deps: {
         emptyManaged: deps.emptyManaged,
         bootId: deps.host.bootId,
         held,
+        writer,
         lists,
         drift,
         clock,

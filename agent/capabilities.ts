@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Capabilities } from '#machines/protocol.ts'
+import type { Connections } from './cut/connections.ts'
 import { readSets } from './drivers/ipset-set.ts'
 import { listScripts } from './drivers/script.ts'
 
@@ -9,6 +10,7 @@ export async function readCapabilities(host: {
   scriptFolder: string | undefined
   haproxySocket: string | undefined
   isRoot: boolean
+  connections: Pick<Connections, 'ways'>
 }): Promise<Capabilities> {
   return {
     'os-release': readOsRelease('/etc/os-release'),
@@ -27,12 +29,14 @@ export async function readCapabilities(host: {
 async function readIpset(host: {
   ipset: string | undefined
   isRoot: boolean
+  connections: Pick<Connections, 'ways'>
 }): Promise<Capabilities['ipset']> {
   const sets = host.ipset === undefined ? undefined : await readSets(host.ipset)
   if (!Array.isArray(sets)) {
     return { command_available: host.ipset !== undefined, sudo_enabled: false, privilege: 'none', ipsets: [] }
   }
   const usable = sets.filter(({ type }) => type === 'hash:ip' || type === 'hash:net').slice(0, 256)
+  const ways = await host.connections.ways(usable)
   return {
     command_available: true,
     sudo_enabled: true,
@@ -42,6 +46,7 @@ async function readIpset(host: {
       address_family: family,
       timeouts,
       references,
+      cut: ways.get(name) ?? 'none',
     })),
   }
 }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { noEpoch } from '#machines/journal.ts'
 import type { OrderResult } from '#machines/protocol.ts'
 import type { Outcome } from './drivers/driver.ts'
 import type { Held, HeldEntries } from './held-entries.ts'
@@ -46,9 +47,10 @@ export function createConclusion(deps: {
     deps.onResult(result)
   }
 
-  /** The outcome of an order; null when an open entry was closed by its end, which answers no order. */
+  /** The outcome of an order; null when the agent closed it by itself, which answers no order. */
   const toResult = (held: Held, outcome: Outcome, closedAt: Standpoint | null): OrderResult | null => {
-    const { targetId, address, generation, desired } = held.entry
+    const { targetId, address, generation, desired, epoch } = held.entry
+    if (epoch === noEpoch) return null
     const result = { targetId, address, generation, atMs: deps.nowOrWall() }
     if (outcome.outcome === 'failed') return { ...result, outcome: 'failed', error: outcome.error }
     if (desired === 'open' && closedAt !== null) {

@@ -34,6 +34,7 @@ describe('the agent’s settings', () => {
   it.each([
     [{ scripts: 'yes' }, {}, /agent.json is not usable/],
     [{ wings: true }, {}, /agent.json is not usable/],
+    [{ haproxyAddresses: ['/run/h.sock;show info'] }, {}, /agent.json is not usable/],
     [{ managedSets: [{ name: 'a b', family: 'inet' }] }, {}, /agent.json is not usable/],
     [{}, { KNOC_SERVER: 'https://user:secret@host' }, /must be http/],
     [{}, { KNOC_AGENT_TOKEN_FILE: '/nowhere' }, /cannot be read \(ENOENT\)/],

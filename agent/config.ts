@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { readPlace } from '#server/backends/definitions/haproxy.ts'
 import { isSetName } from './drivers/ipset-set.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import type { ManagedSet } from './managed-sets.ts'
@@ -18,6 +19,11 @@ export const agentFileSchema = z.strictObject({
   scriptFolder: absolutePath.default('/etc/knoc-agent/scripts'),
   scriptSeconds: z.number().int().min(1).max(300).default(30),
   haproxySocket: absolutePath.default('/var/run/haproxy.sock'),
+  /** Other runtime sockets of HAProxy that the agent may use: paths, or host:port. */
+  haproxyAddresses: z
+    .array(z.string().refine((address) => readPlace(address) !== undefined, 'is no path and no host:port'))
+    .max(16)
+    .default(['127.0.0.1:9999']),
   machineIdFile: absolutePath.default('/etc/machine-id'),
   logLevel: z.enum(logLevels).default('info'),
   managedSets: z
@@ -56,6 +62,10 @@ export type AgentConfig = {
   scriptFolder: string | undefined
   scriptTimeoutMs: number
   haproxySocket: string
+  /** Whether `ss -K` was seen to work, which the launcher tries; null where nobody has. */
+  canEndSockets: boolean | null
+  /** Every runtime socket the agent may use. */
+  haproxyAllowed: string[]
   machineIdFile: string
   logLevel: LogLevel
   managedSets: ManagedSet[]
@@ -102,6 +112,8 @@ export function readConfig(
     scriptFolder: file.scripts ? file.scriptFolder : undefined,
     scriptTimeoutMs: file.scriptSeconds * 1000,
     haproxySocket: file.haproxySocket,
+    canEndSockets: endsSockets[read('KNOC_AGENT_ENDS_SOCKETS') ?? ''] ?? null,
+    haproxyAllowed: [file.haproxySocket, ...file.haproxyAddresses],
     machineIdFile: read('KNOC_AGENT_MACHINE_ID_FILE') ?? file.machineIdFile,
     logLevel: level ?? file.logLevel,
     managedSets: file.managedSets.map(toManagedSet),
@@ -152,6 +164,8 @@ function readText(path: string, what: string, faults: string[]): string | undefi
     return undefined
   }
 }
+
+const endsSockets: Readonly<Record<string, boolean>> = { yes: true, no: false }
 
 const toManagedSet = (set: z.output<typeof agentFileSchema>['managedSets'][number]): ManagedSet => ({
   name: set.name,

@@ -69,7 +69,11 @@ function judge(
     if (remaining !== undefined) found.foreign.push(address)
   } else if (remaining === undefined) {
     ;(holders.some(({ applied }) => applied?.stands) ? found.missing : found.unopened).push(address)
-  } else if (standpoint.now !== null && !hasRightEnd(remaining, wanted.until, standpoint.now)) {
+  } else if (
+    list.driver.keepsEnds !== false &&
+    standpoint.now !== null &&
+    !hasRightEnd(remaining, wanted.until, standpoint.now)
+  ) {
     found.wrongEnd.push(address)
   }
 }

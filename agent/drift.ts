@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { AgentFrame, DriftReport } from '#machines/protocol.ts'
 import { compareList, type Findings } from './drift-compare.ts'
+import { createDriftRounds } from './drift-rounds.ts'
 import { type DriverError, isDriverError } from './drivers/driver.ts'
 import type { HeldEntries } from './held-entries.ts'
 import type { List, Lists } from './lists.ts'
@@ -11,15 +12,14 @@ type TargetReport = Extract<AgentFrame, { type: 'targetReports' }>['reports'][nu
 
 /** Looks at every list and holds it against the journal; what differs is put right and reported. */
 export type DriftWatch = {
-  /** One look at all lists. Looks don't overlap. */
+  /** One look at all lists. */
   look: () => Promise<void>
+  /** Looks at one list before its turn: its enforcement point was restarted. */
+  lookAtReplaced: (list: List) => void
   start: () => void
   stop: () => void
 }
 
-const everyMs = 5_000
-/** A look may take this share of the time at most (decision 12: 5 % CPU). */
-const idleFactor = 20
 /** Lists that can't be looked into, and whole reports without news, get their turn this often. */
 const seldomMs = 60_000
 
@@ -34,14 +34,11 @@ export function createDriftWatch(deps: {
   log: AgentLog
 }): DriftWatch {
   const told = new Map<string, { foreign: string; report: string; at: number; error: string | null }>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let looking: Promise<void> | undefined
-  let isStopped = false
 
-  const lookAtAll = async () => {
+  const look = async (lists: readonly List[]) => {
     const drifts: DriftReport[] = []
     const reports: TargetReport[] = []
-    for (const list of Array.from(deps.lists.all())) {
+    for (const list of lists) {
       const seen = await lookAt(list)
       drifts.push(...seen.drifts)
       reports.push(...seen.reports)
@@ -50,6 +47,12 @@ export function createDriftWatch(deps: {
     for (let index = 0; index < reports.length; index += 500)
       deps.onReports(reports.slice(index, index + 500))
   }
+
+  const rounds = createDriftRounds({
+    lists: deps.lists.all,
+    look,
+    onFailure: (error) => deps.log.error({ error: String(error) }, 'looking for drift failed'),
+  })
 
   const lookAt = async (list: List): Promise<{ drifts: DriftReport[]; reports: TargetReport[] }> => {
     const startedAt = performance.now()
@@ -152,30 +155,14 @@ export function createDriftWatch(deps: {
     }))
   }
 
-  const loop = () => {
-    if (isStopped) return
-    const startedAt = performance.now()
-    looking = lookAtAll()
-      .catch((error: unknown) => deps.log.error({ error: String(error) }, 'looking for drift failed'))
-      .finally(() => {
-        looking = undefined
-        const wait = Math.max(everyMs, (performance.now() - startedAt) * idleFactor)
-        if (!isStopped) timer = setTimeout(loop, wait)
-      })
-  }
-
   return {
-    look: async () => {
-      await looking
-      await lookAtAll()
+    look: rounds.lookAtAll,
+    lookAtReplaced: (list) => {
+      deps.log.warn({ list: list.key }, 'an enforcement point was restarted: its list is looked at')
+      void rounds.lookAtOne(list)
     },
-    start: () => {
-      timer = setTimeout(loop, everyMs)
-    },
-    stop: () => {
-      isStopped = true
-      clearTimeout(timer)
-    },
+    start: rounds.start,
+    stop: rounds.stop,
   }
 }
 

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import { type JournalEntry } from '#machines/journal.ts'
 import { type TargetDescription, targetSchema } from '#machines/protocol.ts'
 
@@ -46,7 +47,8 @@ export type Journal = {
   close: () => void
 }
 
-const layoutVersion = 1
+/** 2 added the sums. */
+const layoutVersion = 2
 
 /**
  * Opens the journal, or makes an empty one.
@@ -73,12 +75,14 @@ function prepareFile(db: DatabaseSync): void {
   if (health !== 'ok') throw new Error(`the journal is damaged: ${health}`)
   db.exec(`
     BEGIN IMMEDIATE;
-    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS targets (id TEXT PRIMARY KEY, description TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)
+      WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS targets (id TEXT PRIMARY KEY, description TEXT NOT NULL, sum INTEGER NOT NULL)
+      WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS entries (
       target_id TEXT NOT NULL, address TEXT NOT NULL, epoch TEXT NOT NULL, generation INTEGER NOT NULL,
       desired TEXT NOT NULL, until_ms INTEGER NOT NULL, silence TEXT, cut INTEGER NOT NULL,
-      user_name TEXT NOT NULL, applied TEXT, written_at_ms INTEGER NOT NULL,
+      user_name TEXT NOT NULL, applied TEXT, written_at_ms INTEGER NOT NULL, sum INTEGER NOT NULL,
       PRIMARY KEY (target_id, address)
     ) WITHOUT ROWID;
     PRAGMA user_version = ${layoutVersion};
@@ -89,14 +93,14 @@ function prepareFile(db: DatabaseSync): void {
 function toJournal(db: DatabaseSync): Journal {
   const putEntry = db.prepare(
     `INSERT OR REPLACE INTO entries (target_id, address, epoch, generation, desired, until_ms, silence, cut,
-      user_name, applied, written_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      user_name, applied, written_at_ms, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const dropEntry = db.prepare('DELETE FROM entries WHERE target_id = ? AND address = ?')
   const dropEntries = db.prepare('DELETE FROM entries WHERE target_id = ?')
-  const putTarget = db.prepare('INSERT OR REPLACE INTO targets (id, description) VALUES (?, ?)')
+  const putTarget = db.prepare('INSERT OR REPLACE INTO targets (id, description, sum) VALUES (?, ?, ?)')
   const dropTarget = db.prepare('DELETE FROM targets WHERE id = ?')
-  const putMeta = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
-  const getMeta = db.prepare('SELECT value FROM meta WHERE key = ?')
+  const putMeta = db.prepare('INSERT OR REPLACE INTO meta (key, value, sum) VALUES (?, ?, ?)')
+  const getMeta = db.prepare('SELECT * FROM meta WHERE key = ?')
 
   const writeAll = (change: JournalChange) => {
     // First what goes: the same may have come back since.
@@ -105,21 +109,23 @@ function toJournal(db: DatabaseSync): Journal {
       dropEntries.run(id)
       dropTarget.run(id)
     }
-    for (const target of change.targets ?? []) putTarget.run(target.id, JSON.stringify(target))
-    for (const line of change.lines ?? []) putEntry.run(...toRow(line))
-    for (const [key, value] of Object.entries(change.meta ?? {})) putMeta.run(key, JSON.stringify(value))
+    for (const target of change.targets ?? []) putTarget.run(...summed([target.id, JSON.stringify(target)]))
+    for (const line of change.lines ?? []) putEntry.run(...summed(toRow(line)))
+    for (const [key, value] of Object.entries(change.meta ?? {}))
+      putMeta.run(...summed([key, JSON.stringify(value)]))
   }
 
   return {
-    readLines: () => db.prepare('SELECT * FROM entries').all().map(fromRow),
+    readLines: () => db.prepare('SELECT * FROM entries').all().map(checked).map(fromRow),
     readTargets: () =>
       db
-        .prepare('SELECT description FROM targets')
+        .prepare('SELECT * FROM targets')
         .all()
+        .map(checked)
         .map((row) => targetSchema.parse(JSON.parse(String(row['description'])))),
     readMeta: (key) => {
       const row = getMeta.get(key)
-      return row === undefined ? undefined : JSON.parse(String(row['value']))
+      return row === undefined ? undefined : JSON.parse(String(checked(row)['value']))
     },
     write: (change) => {
       try {
@@ -148,6 +154,21 @@ function rollBack(db: DatabaseSync): void {
 function isDiskFull(error: unknown): boolean {
   const { errcode, message = '' } = error as { errcode?: number; message?: string }
   return (Number(errcode) & 0xff) === 13 || /disk is full|no space/i.test(message)
+}
+
+/**
+ * Values and their sum: SQLite finds a torn page by itself, but believes a flipped bit in a value, and an end or an
+ * address that nobody ordered must not be carried out.
+ */
+const summed = (values: SQLInputValue[]): SQLInputValue[] => [...values, sumOf(values)]
+
+const sumOf = (values: readonly unknown[]): number => crc32(JSON.stringify(values))
+
+/** The row, if it is as it was written. @throws Error when it isn't. */
+function checked(row: Record<string, unknown>): Record<string, unknown> {
+  const { sum, ...kept } = row
+  if (sum !== sumOf(Object.values(kept))) throw new Error('a line of the journal is damaged')
+  return kept
 }
 
 function toRow({ entry, applied, writtenAtMs }: JournalLine): SQLInputValue[] {

@@ -2,49 +2,61 @@
 // The bin of `npx knoc-agent`: starts the agent in Deno with the rights it needs, and no others.
 // Plain Node (18 or later), no dependency but the npm package `deno`, which brings the runtime.
 
-import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
+import { triesToEndSocket } from './launch/ends-sockets.mjs'
+import { codeFolders, createLauncher, env, toHost, variables } from './launch/launcher.mjs'
 
-const here = dirname(fileURLToPath(import.meta.url))
-const root = dirname(here)
-const args = process.argv.slice(2)
 /** An agent that was quiet for so long hangs; it says something each second. */
 const quietForMs = 30_000
 
 const programFolders = ['/usr/sbin', '/sbin', '/usr/bin', '/bin', '/usr/local/sbin']
-const runPrograms = ['ipset']
-const doctorPrograms = [
+/** Ending connections takes `ss` and `conntrack`, and knowing which ones takes the rules; doors close without them. */
+const runPrograms = [
+  'ipset',
+  'ss',
+  'conntrack',
+  'sysctl',
   'iptables-save',
   'ip6tables-save',
+  'iptables-nft-save',
+  'ip6tables-nft-save',
   'iptables-legacy-save',
   'ip6tables-legacy-save',
   'nft',
-  'systemctl',
 ]
+const doctorPrograms = ['systemctl']
 /** All the agent sees of the environment. Nobody else's variables reach it, so it may read what it has. */
 const visible =
   /^(KNOC_SERVER|KNOC_AGENT_.*|RUNTIME_DIRECTORY|HOME|DENO_DIR|XDG_CACHE_HOME|TERM|NO_COLOR|LANG)$/
 
+const { args, option, flag, start, say } = createLauncher('knoc-agent')
 const command = args.find((arg) => !arg.startsWith('-'))
 const isRun = command === 'run' && !args.includes('--help') && !args.includes('-h')
 const data = resolve(option('--data') ?? env('KNOC_AGENT_DATA') ?? '/var/lib/knoc-agent')
 const file = readAgentFile()
 const boot = readBoot()
+const endsSockets = isRun || command === 'doctor' ? await triesToEndSocket(findProgram('ss')[0]) : undefined
 
-const child = spawn(denoBinary(), ['run', ...permissions(), join(here, 'main.ts'), ...args], {
+const child = start('main.ts', {
+  permissions: permissions(),
+  environment: {
+    ...variables(visible),
+    ...boot,
+    ...(isRun && { KNOC_AGENT_WATCHED: '1' }),
+    ...(endsSockets !== undefined && { KNOC_AGENT_ENDS_SOCKETS: endsSockets }),
+    PATH: programFolders.join(':'),
+  },
   stdio: ['ignore', isRun ? 'pipe' : 'inherit', 'inherit'],
-  env: environment(),
 })
+if (isRun) endWhenQuiet()
 
-let quiet
-if (isRun) {
+function endWhenQuiet() {
+  let quiet
   const watch = () => {
     clearTimeout(quiet)
     quiet = setTimeout(() => {
-      say('knoc-agent: the agent has gone quiet and is ended; its service starts it again')
+      say('the agent has gone quiet and is ended; its service starts it again')
       child.kill('SIGKILL')
     }, quietForMs)
   }
@@ -52,15 +64,6 @@ if (isRun) {
   quiet = setTimeout(watch, quietForMs)
   child.stdout.on('data', watch)
 }
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-child.on('error', (error) => {
-  say(`knoc-agent: Deno cannot be started (${error.message}); run: npm install`)
-  process.exit(1)
-})
-child.on('exit', (code, signal) => {
-  clearTimeout(quiet)
-  process.exit(signal === null ? (code ?? 1) : 1)
-})
 
 /** Deno's flags. Reading and writing: the agent's own code, its folders, and what it looks at by name. */
 function permissions() {
@@ -70,12 +73,9 @@ function permissions() {
   const looked = programFolders.flatMap((folder) =>
     [...runPrograms, ...doctorPrograms].map((name) => join(folder, name)),
   )
-  const code = ['agent', 'machines', 'server/backends/definitions', 'node_modules', 'package.json'].map(
-    (part) => join(root, part),
-  )
+  const sockets = isRun ? haproxySockets() : { paths: [], hosts: [] }
+  const server = isRun ? toHost(option('--server') ?? env('KNOC_SERVER') ?? file.server) : undefined
   const read = [
-    ...code,
-    ...nodeModulesAbove(),
     data,
     runFolder,
     scriptFolder,
@@ -84,46 +84,19 @@ function permissions() {
     env('KNOC_AGENT_MACHINE_ID_FILE') ?? file.machineIdFile ?? '/etc/machine-id',
     '/etc/os-release',
     file.haproxySocket ?? '/var/run/haproxy.sock',
+    ...sockets.paths,
     ...looked,
   ]
-  const net = isRun ? serverHost() : undefined
   return [
-    '--quiet',
-    '--no-prompt',
-    '--cached-only',
-    '--no-remote',
-    '--allow-env',
     flag('--allow-sys', ['hostname', 'osUptime', 'uid']),
-    flag(
-      '--allow-read',
-      read.filter((path) => typeof path === 'string').map((path) => resolve(path)),
-    ),
-    flag(
-      '--allow-write',
-      [data, runFolder].filter((path) => path !== undefined),
-    ),
-    ...(net === undefined ? [] : [flag('--allow-net', [net])]),
+    flag('--allow-read', [
+      ...codeFolders(['agent', 'machines', 'server/backends/definitions']),
+      ...read.filter((path) => typeof path === 'string').map((path) => resolve(path)),
+    ]),
+    flag('--allow-write', [data, runFolder, ...sockets.paths]),
+    flag('--allow-net', [server, ...sockets.paths.map((path) => `unix:${path}`), ...sockets.hosts]),
     flag('--allow-run', [...run, ...scripts(scriptFolder)]),
-  ].filter((text) => text !== undefined)
-}
-
-/** A flag with its list; without one the right is not given at all. A comma in a path would be two paths. */
-function flag(name, list) {
-  const unfit = list.find((item) => item.includes(','))
-  if (unfit !== undefined) fail(`${unfit} holds a comma; choose another path`)
-  return list.length === 0 ? undefined : `${name}=${list.join(',')}`
-}
-
-function environment() {
-  const own = Object.entries(process.env).filter(([name]) => visible.test(name))
-  const watched = isRun ? { KNOC_AGENT_WATCHED: '1' } : {}
-  return {
-    ...Object.fromEntries(own),
-    ...boot,
-    ...watched,
-    PATH: programFolders.join(':'),
-    DENO_NO_UPDATE_CHECK: '1',
-  }
+  ]
 }
 
 /** Scripts that are there now; one that is added later is allowed at the next start. */
@@ -138,12 +111,17 @@ function scripts(folder) {
   })
 }
 
-function serverHost() {
-  const text = option('--server') ?? env('KNOC_SERVER') ?? file.server
-  if (text === undefined || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
-  return url.hostname === '' ? undefined : `${url.hostname}:${port}`
+/** Runtime sockets of HAProxy that this host lets the agent use; a Unix socket counts as file and as network. */
+function haproxySockets() {
+  const named = [
+    file.haproxySocket ?? '/var/run/haproxy.sock',
+    ...(Array.isArray(file.haproxyAddresses) ? file.haproxyAddresses : ['127.0.0.1:9999']),
+  ]
+  const fit = named.filter((address) => typeof address === 'string')
+  return {
+    paths: fit.filter((address) => address.startsWith('/')),
+    hosts: fit.filter((address) => !address.startsWith('/')),
+  }
 }
 
 /** What the agent may not look at itself: Deno gives no part of /proc away. */
@@ -166,42 +144,7 @@ function readAgentFile() {
   }
 }
 
-function denoBinary() {
-  try {
-    const folder = dirname(createRequire(import.meta.url).resolve('deno/package.json'))
-    const binary = join(folder, 'deno')
-    if (existsSync(binary)) return binary
-  } catch {
-    // Not installed; said below.
-  }
-  return fail('Deno is not there; run: npm install (its package needs its install script)')
-}
-
-function nodeModulesAbove() {
-  const folder = dirname(root)
-  return folder.endsWith('node_modules') ? [folder] : []
-}
-
 function findProgram(name) {
   const found = programFolders.map((folder) => join(folder, name)).find((path) => existsSync(path))
   return found === undefined ? [] : [found]
-}
-
-function option(name) {
-  const at = args.findIndex((arg) => arg === name || arg.startsWith(`${name}=`))
-  if (at < 0) return undefined
-  return args[at] === name ? args[at + 1] : args[at].slice(name.length + 1)
-}
-
-function env(name) {
-  return process.env[name]?.trim() || undefined
-}
-
-function say(text) {
-  process.stderr.write(`${text}\n`)
-}
-
-function fail(text) {
-  say(`knoc-agent: ${text}`)
-  process.exit(1)
 }

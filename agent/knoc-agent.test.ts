@@ -52,7 +52,7 @@ describe.skipIf(!hasKernelSets())('knoc-agent, as a customer starts it', () => {
     expect([...ns.entries('four').keys()]).toEqual(['192.0.2.7'])
     expect(readFileSync(`${ns.folder}/told`, 'utf8')).toBe('add ssh 192.0.2.7\n')
     expect(seen.hello.capabilities).toMatchObject({
-      ipset: { privilege: 'root', ipsets: [{ name: 'four', timeouts: true, references: 0 }] },
+      ipset: { privilege: 'root', ipsets: [{ name: 'four', timeouts: true, references: 0, cut: 'none' }] },
       script: { enabled: true, commands: ['door'] },
     })
     expect(seen.said).not.toContain('a-token-of')
@@ -109,7 +109,24 @@ describe.skipIf(!hasKernelSets())('knoc-agent, as a customer starts it', () => {
     )
     const right = agent('doctor', '--data', data())
     expect(right.stdout).toMatch(/ok +set four: inet, timeouts, 1 references\n/)
+    expect(right.stdout).toMatch(
+      /ok +set four, INPUT tcp 22: a revoke cuts at the next packet, by the rules; .*ss -K ends it/,
+    )
     expect(right.status).toBe(0)
+  })
+
+  it('doctor says what ends connections when the rule for established ones comes first, and which rule to add', () => {
+    inside('iptables', ...'-I INPUT 1 -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT'.split(' '))
+    inside('iptables-legacy', ...'-A INPUT -p tcp --dport 9 -j DROP'.split(' '))
+    const { stdout, status } = agent('doctor', '--data', data())
+    expect(stdout).toMatch(
+      /ok +set four, INPUT tcp 22: a revoke ends talking and silent flows by ss -K, though rule 1 of INPUT accepts them/,
+    )
+    expect(stdout).toMatch(
+      /→ surer, by the rules alone: iptables -I INPUT 1 -p tcp --dport 22 -m set ! --match-set four src -j REJECT/,
+    )
+    expect(stdout).toMatch(/ok +rules stand in iptables \(nf_tables\) and in iptables-legacy/)
+    expect(status).toBe(0)
   })
 
   it('refuses a data folder that another agent has', () => {

@@ -21,6 +21,8 @@ export type Link = {
   stop: () => Promise<void>
   /** False when there is no link: the server asks again for what it needs to know. */
   send: (frame: AgentFrame) => boolean
+  /** Whether what can wait may be sent now: the link has little left to bring out. */
+  hasRoom: () => boolean
   isLinked: () => boolean
 }
 
@@ -185,6 +187,8 @@ export function createLink(deps: {
     deps.onState(next)
   })
 
+  const socketInUse = () => (isLinked() ? sockets.get(actor.getSnapshot().context.linkId) : undefined)
+
   return {
     start: () => actor.start(),
     stop: async () => {
@@ -195,9 +199,10 @@ export function createLink(deps: {
       await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, 1_500))])
     },
     send: (frame) => {
-      const socket = isLinked() ? sockets.get(actor.getSnapshot().context.linkId) : undefined
+      const socket = socketInUse()
       return socket !== undefined && sendOn(socket, frame)
     },
+    hasRoom: () => (socketInUse()?.bufferedAmount ?? 0) < linkLimits.bufferedBytes / 4,
     isLinked,
   }
 }

@@ -1,7 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import type { OrderResult, TargetDescription } from '#machines/protocol.ts'
-import { isBackendId } from '#server/backends/definitions/index.ts'
+import { isAgentBackendId } from '#server/backends/definitions/index.ts'
 import { createConclusion } from './conclude.ts'
+import { type CutFault, type CutLane, createCutLane } from './cut/cut-lane.ts'
+import { createLeaving, wasCutLately } from './cut/leaving.ts'
 import { brokenDriver } from './drivers/broken.ts'
 import type { Driver, DriverFactories, Outcome } from './drivers/driver.ts'
 import { failAll } from './drivers/driver.ts'
@@ -18,6 +20,8 @@ export type List = {
   targets: Map<string, TargetDescription>
   driver: Driver
   lane: Lane
+  /** Ends the connections of what the lane has closed. */
+  cuts: CutLane
   /** Addresses kept closed for now though wanted: the server is silent, the time unknown, opening not allowed. */
   waiting: Set<string>
 }
@@ -57,11 +61,16 @@ export function createLists(deps: {
   nowOrWall: () => number
   watch: (at: number, due: DueAddress) => void
   onResult: (result: OrderResult) => void
+  /** A list's enforcement point was restarted: what stood there is gone. */
+  onReplaced: (list: List) => void
+  /** Connections of closed entries could not be ended, or can be again. */
+  onCutFault: (listKey: string, fault: CutFault) => void
   log: AgentLog
 }): Lists {
   const byKey = new Map<string, List>()
   const byTarget = new Map<string, List>()
   const conclude = createConclusion(deps)
+  const leaving = createLeaving()
 
   const holders = (list: List, address: string): Held[] =>
     [...list.targets.keys()].flatMap((id) => deps.held.find(id, address) ?? [])
@@ -82,12 +91,16 @@ export function createLists(deps: {
     const note = (outcome: Outcome) => void outcomes.set(outcome.address, outcome)
     if (closing.length > 0) (await guard(closing, () => list.driver.close(closing))).forEach(note)
     if (opening.length > 0) (await guard(opening, () => list.driver.open(opening))).forEach(note)
+    const cuts: ReturnType<typeof toClosing>[] = []
     for (const plan of plans) {
       const outcome = outcomes.get(plan.address)
       if (outcome === undefined) continue
+      if (plan.wanted !== null) leaving.noteStanding(plan.holders, deps.standpoint())
+      else if (outcome.outcome !== 'failed' && leaving.saysCut(plan.holders)) cuts.push(toClosing(plan))
       for (const held of plan.holders) conclude({ list, held, outcome, stands: plan.wanted !== null })
       watch(list, plan)
     }
+    list.cuts.add(cuts)
     return closing
       .filter(({ address }) => outcomes.get(address)?.outcome === 'failed')
       .map(({ address }) => address)
@@ -136,10 +149,13 @@ export function createLists(deps: {
     const { now } = deps.standpoint()
     const isWanted = holders(list, address).some(({ entry }) => isWantedAt(entry, now))
     if (wanted === null && isWanted) list.waiting.add(address)
+    if (wanted === null && wasCutLately(holders(list, address), deps.nowOrWall())) {
+      list.cuts.add([toClosing({ address, holders: holders(list, address) })])
+    }
   }
 
   const toDriver = (target: TargetDescription): Driver => {
-    const factory = isBackendId(target.type) ? deps.drivers[target.type] : undefined
+    const factory = isAgentBackendId(target.type) ? deps.drivers[target.type] : undefined
     if (factory !== undefined) return factory(target)
     return brokenDriver({ code: 'badTarget', text: `this agent has no driver for ${target.type}` })
   }
@@ -151,11 +167,20 @@ export function createLists(deps: {
       waiting: new Set(),
       driver: toDriver(target),
       lane: idleLane,
+      cuts: idleLane,
     }
     list.lane = createLane({
       batchSize: list.driver.batchSize,
       isClose: (address) => desired(list, address) === null,
       settle: (addresses) => settle(list, addresses),
+    })
+    list.cuts = createCutLane({
+      list: key,
+      isShut: (address) => desired(list, address) === null,
+      cut: async (entries) => list.driver.cut?.(entries) ?? null,
+      onFault: (fault) => deps.onCutFault(target.key, fault),
+      now: deps.nowOrWall,
+      log: deps.log,
     })
     byKey.set(key, list)
     return list
@@ -172,6 +197,7 @@ export function createLists(deps: {
       list.targets.delete(target.id)
       list.targets.set(target.id, target)
       list.driver = toDriver(target)
+      list.driver.onReplaced?.(() => deps.onReplaced(list))
       byTarget.set(target.id, list)
     },
     forget: (targetId) => {
@@ -205,6 +231,7 @@ export function createLists(deps: {
     holders,
     stop: async () => {
       await Promise.all([...byKey.values()].map((list) => list.lane.stop()))
+      await Promise.all([...byKey.values()].map((list) => list.cuts.stop()))
     },
   }
 }
@@ -218,7 +245,7 @@ function toClosing({ address, holders }: { address: string; holders: readonly He
 }
 
 /** Stands in for the instant in which list and lane are made for each other. */
-const idleLane: Lane = {
+const idleLane: Lane & CutLane = {
   add: () => {},
   isBusy: () => false,
   idle: async () => {},

@@ -7,9 +7,14 @@ export type ProgramName =
   | 'ipset'
   | 'iptables-save'
   | 'ip6tables-save'
+  | 'iptables-nft-save'
+  | 'ip6tables-nft-save'
   | 'iptables-legacy-save'
   | 'ip6tables-legacy-save'
   | 'nft'
+  | 'ss'
+  | 'conntrack'
+  | 'sysctl'
   | 'systemctl'
 
 /** Full path of a system program, or undefined where it is not installed. PATH is not asked. */

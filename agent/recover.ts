@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ClockRecord } from '#machines/agent-clock.ts'
@@ -51,7 +51,7 @@ export function recoverJournal(options: {
   const serialFile = options.runFolder === undefined ? undefined : join(options.runFolder, 'journal.serial')
   const isFirst = !existsSync(path)
   const files = { trustFile, serialFile }
-  const reason = isFirst ? null : existsSync(trustFile) ? null : 'closes could not be written to it'
+  const reason = isFirst ? null : whyUnfit(path, trustFile)
   const read = reason === null ? tryToRead(path, serialFile) : reason
   if (typeof read !== 'string') {
     if (isFirst) writeFileSync(trustFile, '', { mode: 0o600, flush: true })
@@ -85,6 +85,13 @@ function tryToRead(path: string, serialFile: string | undefined): Read | string 
     journal?.close()
     return String(error)
   }
+}
+
+/** What speaks against a journal before it is read; null when nothing does. */
+function whyUnfit(path: string, trustFile: string): string | null {
+  if (!existsSync(trustFile)) return 'closes could not be written to it'
+  // SQLite would take it for a new one.
+  return statSync(path).size === 0 ? 'it is empty' : null
 }
 
 function readSerial(serialFile: string | undefined): number {

@@ -29,7 +29,7 @@ ${dataFlag}
   --ca FILE       PEM file of the authority that signed the server's certificate (KNOC_AGENT_CA)
 
 agent.json in the data folder says what this host allows: "scripts" (false), "scriptFolder", "scriptSeconds",
-"haproxySocket", "managedSets", "serverName", "machineIdFile", "logLevel".`,
+"haproxySocket", "haproxyAddresses", "managedSets", "serverName", "machineIdFile", "logLevel".`,
   status: `knoc-agent status --data DIR
 
 Shows identity, link, and how many doors stand open on which list. Exit 0 when the agent runs and is linked, else 1.
@@ -37,7 +37,8 @@ Shows identity, link, and how many doors stand open on which list. Exit 0 when t
 ${dataFlag}`,
   doctor: `knoc-agent doctor --data DIR
 
-Checks ipset, the sets (there, with timeouts, used by a rule), and the order of the services at boot.
+Checks ipset, the sets (there, with timeouts, used by a rule), for each door whether closing it ends established
+connections and which rule would, and the order of the services at boot.
 Exit 0 when nothing is wrong, else 1, with what to do.
 
 ${dataFlag}`,

@@ -3,8 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAgent } from '../agent.ts'
 import { readCapabilities } from '../capabilities.ts'
-import { systemHostClock } from '../clock.ts'
+import { type HostClock, systemHostClock } from '../clock.ts'
 import type { AgentConfig } from '../config.ts'
+import { createHostConnections } from '../cut/host-connections.ts'
+import { createHaproxySockets } from '../drivers/haproxy-socket.ts'
 import { createDrivers } from '../drivers/index.ts'
 import { emptySet } from '../drivers/ipset.ts'
 import { createIpsetPipe } from '../drivers/ipset-pipe.ts'
@@ -16,8 +18,15 @@ import { findProgram } from '../programs.ts'
 import { recoverJournal } from '../recover.ts'
 import type { ExitCode } from './command-line.ts'
 
-/** `knoc-agent run`: the composition root of the agent. Ends with SIGTERM or SIGINT. */
-export async function runAgent(config: AgentConfig): Promise<ExitCode> {
+/**
+ * `knoc-agent run`: the composition root of the agent. Ends with SIGTERM or SIGINT.
+ *
+ * @param host the host's clocks in the place of the real ones, for tests that set them.
+ */
+export async function runAgent(
+  config: AgentConfig,
+  { host = systemHostClock(config.boot ?? readBoot()) }: { host?: HostClock } = {},
+): Promise<ExitCode> {
   const log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY })
   if (config.server === undefined) {
     console.error(
@@ -38,7 +47,10 @@ export async function runAgent(config: AgentConfig): Promise<ExitCode> {
   }
   const ipset = findProgram('ipset')
   const pipe = createIpsetPipe({ ipset: ipset ?? 'ipset' })
+  const sockets = createHaproxySockets()
   const sets = openManagedSets(join(config.dataFolder, 'sets.json'), config.managedSets)
+  const { canEndSockets } = config
+  const connections = createHostConnections({ find: findProgram, canEndSockets, pipe, sets })
   const identity = openIdentity({
     dataFolder: config.dataFolder,
     machineIdFile: config.machineIdFile,
@@ -54,7 +66,8 @@ export async function runAgent(config: AgentConfig): Promise<ExitCode> {
     identity,
     recovered: recoverJournal({ dataFolder, runFolder, log }),
     drivers: createDrivers({
-      ipset: { ipset, pipe, sets },
+      ipset: { ipset, pipe, sets, connections },
+      haproxy: { sockets, allowed: config.haproxyAllowed },
       script: { folder: scriptFolder, timeoutMs: config.scriptTimeoutMs, unseal: identity.unseal },
     }),
     emptyManaged: async () => {
@@ -63,8 +76,8 @@ export async function runAgent(config: AgentConfig): Promise<ExitCode> {
         if (error !== null) log.error({ set: name, error: error.text }, 'a managed set cannot be emptied')
       }
     },
-    readCapabilities: () => readCapabilities({ ipset, scriptFolder, haproxySocket, isRoot }),
-    host: systemHostClock(config.boot ?? readBoot()),
+    readCapabilities: () => readCapabilities({ ipset, scriptFolder, haproxySocket, isRoot, connections }),
+    host,
     random: () => randomInt(1_000_000) / 1_000_000,
     onAlive: () => {
       if (config.isWatched) process.stdout.write('\n')
@@ -76,6 +89,7 @@ export async function runAgent(config: AgentConfig): Promise<ExitCode> {
   log.info({ signal: await asked }, 'stopping: doors stay by the kernel’s timeouts')
   await agent.stop()
   pipe.stop()
+  sockets.stop()
   unlock()
   return 0
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentConfig } from '../config.ts'
+import { readCutFaults } from '../cut/cut-faults.ts'
 import { readEnrolment } from '../identity.ts'
 import { openJournal } from '../journal.ts'
 import { lockDataFolder } from '../lock.ts'
@@ -27,6 +28,7 @@ export async function status(config: AgentConfig): Promise<ExitCode> {
     ['link', isRunning ? (known?.link ?? 'none yet') : 'none'],
     ['server’s truth', known?.truthAt ?? 'never heard'],
     ...(known?.lists ?? []).map((list): [string, string] => [list.key, `${list.open} open`]),
+    ...(known?.cutFaults ?? []).map(({ list, text }): [string, string] => ['not cut', `${list}: ${text}`]),
   ]
   for (const [name, value] of rows) console.log(`${name.padEnd(16)} ${value}`)
   return isLinked ? 0 : 1
@@ -49,7 +51,12 @@ function readJournal(path: string) {
       key,
       open: open.filter(({ entry }) => entry.targetId === id).length,
     }))
-    return { truthAt: truthAt > 0 ? new Date(truthAt).toISOString() : undefined, link: link?.state, lists }
+    return {
+      truthAt: truthAt > 0 ? new Date(truthAt).toISOString() : undefined,
+      link: link?.state,
+      lists,
+      cutFaults: readCutFaults(journal),
+    }
   } finally {
     journal.close()
   }

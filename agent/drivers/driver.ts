@@ -59,6 +59,12 @@ export type Driver = {
   ensure: () => Promise<Health>
   /** Takes away whatever the agent may have put there, known or not; entries without an end are not the agent's. */
   empty: () => Promise<Health>
+  /** Ends the established connections of addresses that were closed, where this kind of point can. */
+  cut?: (entries: readonly Closing[]) => Promise<DriverError | null>
+  /** False where entries stand without an end, so that what is listed says nothing about it. */
+  keepsEnds?: false
+  /** Hears at once of an enforcement point that has lost its entries: the list is then looked at. The last one counts. */
+  onReplaced?: (listener: () => void) => void
 }
 
 /** One factory per kind of enforcement point; the driver is for one list, as its target describes it. */

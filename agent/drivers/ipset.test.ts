@@ -12,7 +12,12 @@ const closing = (address: string) => ({ address, userName: 'erika' })
 describe.skipIf(!hasKernelSets())('the ipset driver, on the real kernel', () => {
   let ns: TestNamespace
   let pipe: IpsetPipe
-  const deps = () => ({ ipset: ns.ipset, pipe, sets: openManagedSets(`${ns.folder}/sets.json`, []) })
+  const deps = () => ({
+    ipset: ns.ipset,
+    pipe,
+    sets: openManagedSets(`${ns.folder}/sets.json`, []),
+    connections: { end: async () => null },
+  })
   const driver = (name: string, family: 4 | 6) => ipsetDriver(deps(), ipsetTarget(name, family))
 
   beforeAll(() => {
@@ -189,7 +194,7 @@ describe.skipIf(!hasKernelSets())('the ipset driver, on the real kernel', () => 
     chmodSync(path, 0o755)
     expect(execFileSync('id', ['-u'], { encoding: 'utf8' }).trim()).toBe('0')
     const nobody = createIpsetPipe({ ipset: path })
-    const one = ipsetDriver({ ipset: path, pipe: nobody, sets: deps().sets }, ipsetTarget('four', 4))
+    const one = ipsetDriver({ ...deps(), ipset: path, pipe: nobody }, ipsetTarget('four', 4))
     expect((await one.open([opening('192.0.2.7')]))[0]?.error?.code).toBe('permission')
     nobody.stop()
   })

@@ -1,6 +1,7 @@
 import type { TargetDescription } from '#machines/protocol.ts'
 import { parseAddress } from '../address.ts'
 import { run } from '../command.ts'
+import type { Connections } from '../cut/connections.ts'
 import type { ManagedSets } from '../managed-sets.ts'
 import { brokenDriver } from './broken.ts'
 import {
@@ -16,7 +17,12 @@ import { type IpsetPipe, PipeFault } from './ipset-pipe.ts'
 import { createSet, isSetName, readSets, type SetFacts, toIpsetError } from './ipset-set.ts'
 
 /** What all sets of this host share. `ipset` is undefined where the program is not installed. */
-export type IpsetDeps = { ipset: string | undefined; pipe: IpsetPipe; sets: ManagedSets }
+export type IpsetDeps = {
+  ipset: string | undefined
+  pipe: IpsetPipe
+  sets: ManagedSets
+  connections: Pick<Connections, 'end'>
+}
 
 type Command = { address: string; text: string; lines: string[] }
 
@@ -150,7 +156,12 @@ export function ipsetDriver(deps: IpsetDeps, target: TargetDescription): Driver 
     return [...outcomes.filter(({ address }) => !again.has(address)), ...retried]
   }
 
-  return { batchSize: 500, open, close, list, ensure, empty: () => emptySet(ipset, name) }
+  const cut: Driver['cut'] = async (entries) => {
+    const addresses = entries.flatMap(({ address }) => parseAddress(address)?.text ?? [])
+    return deps.connections.end({ set: name, family, addresses })
+  }
+
+  return { batchSize: 500, open, close, list, ensure, empty: () => emptySet(ipset, name), cut }
 }
 
 const badAddress: DriverError = {

@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import { type Agent, createAgent } from '../agent.ts'
 import { readCapabilities } from '../capabilities.ts'
 import type { HostClock } from '../clock.ts'
+import { createHostConnections } from '../cut/host-connections.ts'
+import type { FindProgram } from '../cut/read-rules.ts'
+import { createHaproxySockets } from '../drivers/haproxy-socket.ts'
 import { createDrivers } from '../drivers/index.ts'
 import { emptySet } from '../drivers/ipset.ts'
 import { createIpsetPipe, type IpsetPipe } from '../drivers/ipset-pipe.ts'
@@ -19,6 +22,10 @@ export type ComposeOptions = {
   token?: string
   scriptFolder?: string
   runFolder?: string
+  /** Runtime sockets of HAProxy that may be used. */
+  haproxy?: string[]
+  /** Programs of the host that end connections; none without it. */
+  find?: FindProgram
   host?: HostClock
   log?: AgentLog
 }
@@ -31,7 +38,14 @@ export function composeAgent(options: ComposeOptions): {
 } {
   const { dataFolder, ipset, log = quietLog } = options
   const pipe = createIpsetPipe({ ipset })
+  const sockets = createHaproxySockets()
   const sets = openManagedSets(join(dataFolder, 'sets.json'), [])
+  const connections = createHostConnections({
+    find: options.find ?? (() => undefined),
+    canEndSockets: null,
+    pipe,
+    sets,
+  })
   const server = new URL(options.server)
   const identity = openIdentity({
     dataFolder,
@@ -46,14 +60,21 @@ export function composeAgent(options: ComposeOptions): {
     identity,
     recovered: recoverJournal({ dataFolder, runFolder: options.runFolder, log }),
     drivers: createDrivers({
-      ipset: { ipset, pipe, sets },
+      ipset: { ipset, pipe, sets, connections },
+      haproxy: { sockets, allowed: options.haproxy ?? [] },
       script: { folder: options.scriptFolder, timeoutMs: 2_000, unseal: identity.unseal },
     }),
     emptyManaged: async () => {
       for (const { name } of sets.all()) await emptySet(ipset, name)
     },
     readCapabilities: () =>
-      readCapabilities({ ipset, scriptFolder: options.scriptFolder, haproxySocket: undefined, isRoot: true }),
+      readCapabilities({
+        ipset,
+        scriptFolder: options.scriptFolder,
+        haproxySocket: undefined,
+        isRoot: true,
+        connections,
+      }),
     host: options.host ?? hostClock('boot-1'),
     random: () => 0.05,
     onAlive: () => {},
@@ -62,6 +83,7 @@ export function composeAgent(options: ComposeOptions): {
   const stop = async () => {
     await agent.stop()
     pipe.stop()
+    sockets.stop()
   }
   return { agent, pipe, stop }
 }

@@ -33,6 +33,11 @@ esac
 command -v node >/dev/null || { echo "install.sh: node is missing (apt install nodejs)" >&2; exit 1; }
 command -v ipset >/dev/null || { echo "install.sh: ipset is missing (apt install ipset)" >&2; exit 1; }
 
+for program in ss conntrack iptables-save; do
+  command -v "$program" >/dev/null ||
+    echo "install.sh: $program is missing: doors close, but what ends live connections is limited; see knoc-agent doctor" >&2
+done
+
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 launcher=$root/agent/knoc-agent.mjs
