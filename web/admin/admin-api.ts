@@ -5,9 +5,16 @@ import type {
   AdminUpdateInput,
 } from '#server/admins/admin.schema.ts'
 import type { AgentCreated, AgentDetail, AgentRow } from '#server/agents/agent.schema.ts'
+import type { AgentDebt, AgentLists } from '#server/agents/agent-list.schema.ts'
 import type { AdminLoginAnswer } from '#server/auth/auth.schema.ts'
 import type { GroupRequest, GroupRow, GroupUpdate } from '#server/groups/group.schema.ts'
-import type { KnocCreated, KnocDetail, KnocInput, KnocRow, KnocUpdate } from '#server/knocs/knoc.schema.ts'
+import type {
+  KnocCreated,
+  KnocDetail,
+  KnocInput,
+  KnocRow,
+  KnocUpdateInput,
+} from '#server/knocs/knoc.schema.ts'
 import type { LicenceStatus } from '#server/licence/licence.schema.ts'
 import type { Created, ListQuery } from '#server/platform/wire.schema.ts'
 import type {
@@ -65,12 +72,35 @@ export const renewAgentToken = (id: string) =>
   request<AgentCreated>('POST', `/api/admin/agents/${id}/token`, { body: { Confirm: true } })
 export const deleteAgent = (id: string) => request<null>('DELETE', `/api/admin/agents/${id}`)
 
+export const fetchAgentLists = (id: string, { signal }: Reading = {}) =>
+  request<AgentLists>('GET', `/api/admin/agents/${id}/lists`, { signal })
+export const listAgentDebts = async (
+  id: string,
+  query: ListQuery,
+  { signal }: Reading = {},
+): Promise<Page<AgentDebt>> => {
+  const path = `/api/admin/agents/${id}/debts${toSearch(query)}`
+  const { data, total } = await requestAnswer<AgentDebt[]>('GET', path, { signal })
+  return { rows: data, total: total ?? data.length }
+}
+/** Gives up a list that drains, with its doors. */
+export const forgetList = ({
+  agentId,
+  listId,
+  reason,
+}: {
+  agentId: string
+  listId: string
+  reason: string
+}) =>
+  request<null>('POST', `/api/admin/agents/${agentId}/lists/${listId}/forget`, { body: { Reason: reason } })
+
 export const listKnocs = ({ signal }: Reading = {}) =>
   request<KnocRow[]>('GET', '/api/admin/knocs', { signal })
 export const fetchKnoc = (id: string, { signal }: Reading = {}) =>
   fetchVersioned<KnocDetail>(`/api/admin/knocs/${id}`, signal)
 export const createKnoc = (body: KnocInput) => request<KnocCreated>('POST', '/api/admin/knocs', { body })
-export const updateKnoc = ({ id, body, etag }: { id: string; body: KnocUpdate; etag: string | null }) =>
+export const updateKnoc = ({ id, body, etag }: { id: string; body: KnocUpdateInput; etag: string | null }) =>
   update(`/api/admin/knocs/${id}`, body, etag)
 export const deleteKnoc = (id: string) => request<null>('DELETE', `/api/admin/knocs/${id}`)
 

@@ -7,7 +7,14 @@ import { readAdminSession, writeAdminSession } from './admin-session.ts'
 import { stepLeft } from './sign-in-step.ts'
 
 /** How often the console asks again, in milliseconds. Console §9. */
-export const pollMs = { home: 30_000, shell: 180_000, agents: 5_000, users: 30_000, token: 2_000 } as const
+export const pollMs = {
+  home: 30_000,
+  alarms: 30_000,
+  shell: 180_000,
+  agents: 5_000,
+  users: 30_000,
+  token: 2_000,
+} as const
 
 /** How long lists and the status are good, in milliseconds. Console §9. */
 const cacheMs = 180_000
@@ -48,6 +55,17 @@ export const queries = {
     queryOptions({
       queryKey: ['admin', 'agents', id],
       queryFn: ({ signal }) => api.fetchAgent(id, { signal }),
+    }),
+  agentLists: (id: string) =>
+    queryOptions({
+      queryKey: ['admin', 'agents', id, 'lists'],
+      queryFn: ({ signal }) => api.fetchAgentLists(id, { signal }),
+    }),
+  agentDebts: (id: string, query: ListQuery) =>
+    queryOptions({
+      queryKey: ['admin', 'agents', id, 'debts', query],
+      queryFn: ({ signal }) => api.listAgentDebts(id, query, { signal }),
+      placeholderData: keepPreviousData,
     }),
   knocs: queryOptions({
     queryKey: ['admin', 'knocs'],

@@ -57,6 +57,13 @@ export const adminRoutes: RouteTable = {
       ),
     },
     {
+      path: '/admin/agents/:agentId',
+      name: 'Agent',
+      title: 'admin.page.agent',
+      guard: 'signedIn',
+      page: lazy(() => import('./agents/agent-page.tsx').then(({ AgentPage }) => ({ default: AgentPage }))),
+    },
+    {
       path: '/admin/knocs',
       name: 'Knocs',
       title: 'admin.page.knocs',

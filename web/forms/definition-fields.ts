@@ -10,7 +10,8 @@ export type DefinitionField = {
   /** Translation key. */
   label: string
   kind: 'text' | 'secret' | 'number' | 'switch' | 'choice'
-  choices: readonly string[]
+  /** Values to choose from, with the translation keys of those that have one. */
+  choices: readonly { value: string; label: string | undefined }[]
   required: boolean
   /** A secret that is stored and not shown. */
   isRecorded: boolean
@@ -34,7 +35,10 @@ export function definitionFields(schema: z.ZodObject, { isUpdate = false } = {})
       name,
       label: hint.label,
       kind,
-      choices: type instanceof z.ZodEnum ? type.options.map(String) : [],
+      choices:
+        type instanceof z.ZodEnum
+          ? type.options.map(String).map((value) => ({ value, label: hint.choices?.[value] }))
+          : [],
       required: !isOptional && kind !== 'switch' && !(isUpdate && kind === 'secret'),
       isRecorded: isUpdate && kind === 'secret',
       placeholder: hint.placeholder,

@@ -53,7 +53,10 @@ function DefinitionInput({ field, ...props }: Omit<Props, 'fields'> & { field: D
         error={error}
         value={String(props.readValue(name) ?? '')}
         onChange={(value) => props.onChange(name, value)}
-        options={field.choices.map((value) => ({ value, label: value }))}
+        options={field.choices.map(({ value, label: key }) => ({
+          value,
+          label: key !== undefined && isTextKey(i18n, key) ? i18n.t(key) : value,
+        }))}
       />
     )
   const texts = {

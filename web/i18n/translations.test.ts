@@ -42,6 +42,7 @@ const sameInGerman: Record<string, readonly string[]> = {
     'OK',
     'Online',
     'optional',
+    'Proxy',
     'Router',
     'Server',
     'Smartphone',

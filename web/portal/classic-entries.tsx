@@ -1,6 +1,6 @@
-import { memo, useDeferredValue, useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { UserStatus } from '#server/status/status.schema.ts'
+import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
 import { cx } from '../components/class-names.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { EntryPolls, useEntryActs } from './entry-acts.tsx'
@@ -8,9 +8,9 @@ import { EntryNote } from './entry-note.tsx'
 import { EntryButton, EntryName, type EntryProps } from './entry-parts.tsx'
 import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 import { visibleEntries } from './sections.ts'
+import { useFirstScreen } from './use-first-screen.ts'
 
-/** So many entries fill a large screen. */
-const firstScreen = 24
+const beginning = (entries: readonly AclStatus[], most: number) => entries.slice(0, most)
 
 /** The columns of a row; a telephone has one below the other. */
 const columns = 'grid sm:grid-cols-[minmax(0,1fr)_minmax(0,14rem)_9.5rem] sm:gap-x-4'
@@ -20,11 +20,7 @@ export const ClassicEntries = memo(function ClassicEntries({ status }: { status:
   const { t } = useTranslation()
   const acts = useEntryActs(status)
   const entries = useMemo(() => visibleEntries(status.ACLs), [status.ACLs])
-  // The first screen at once, the rest while the browser has time for it: 200 entries would hold it up.
-  const drawn = useDeferredValue(
-    entries,
-    useMemo(() => entries.slice(0, firstScreen), [entries]),
-  )
+  const drawn = useFirstScreen(entries, beginning)
   if (entries.length === 0) return <EmptyState title={t('home.empty')} text={t('home.emptyText')} />
   return (
     <>

@@ -27,6 +27,9 @@ export type FavouriteProps = {
   onFavourite: (entry: AclStatus) => void
 }
 
+/** A last word of more letters may be broken, and its arrow go alone. */
+const longestKept = 16
+
 /** The entry's name, as a link where it has a web address that can be used. */
 export function EntryName({
   entry,
@@ -36,6 +39,8 @@ export function EntryName({
   const { t } = useTranslation()
   const href = view.restriction === null ? entryLink(entry) : undefined
   if (href === undefined) return <>{entry.Description}</>
+  const cut = entry.Description.lastIndexOf(' ') + 1
+  const [start, last] = [entry.Description.slice(0, cut), entry.Description.slice(cut)]
   return (
     <a
       href={href}
@@ -45,10 +50,13 @@ export function EntryName({
       onClick={() => onOpen(entry)}
       className="rounded decoration-accent-ink decoration-2 underline-offset-4 hover:text-accent-ink hover:underline"
     >
-      {entry.Description}
-      {/* Keeps the arrow on the line of the last word. */}
-      {'\u00a0'}
-      <ArrowUpRight aria-hidden="true" className="inline size-4 align-[-0.15em] text-muted" />
+      {start}
+      {/* The arrow stays on the line of the last word: after a space alone a browser may part them. */}
+      <span className={last.length <= longestKept ? 'whitespace-nowrap' : undefined}>
+        {last}
+        {'\u00a0'}
+        <ArrowUpRight aria-hidden="true" className="inline size-4 align-[-0.15em] text-muted" />
+      </span>
     </a>
   )
 }

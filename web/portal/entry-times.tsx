@@ -34,16 +34,18 @@ export function EntryBadge({ view }: { view: EntryView }) {
   )
 }
 
-/** When the enforcement point was last seen to agree. */
-export function EntryVerified({ view: { verifiedAt } }: { view: EntryView }) {
+/** Whether the door was seen open or closed, and when the enforcement point last agreed that it is open. */
+export function EntryVerified({ view: { verifiedAt, proof } }: { view: EntryView }) {
   const { t, i18n } = useTranslation()
   const ageMs = useByClock((now) => (verifiedAt === null ? null : ageInSteps(now - verifiedAt)))
-  if (ageMs === null) return null
+  if (proof === null) return null
   const time =
-    ageMs < 60_000
-      ? t('entry.verifiedSeconds', { seconds: inSeconds(ageMs, i18n.language) })
-      : relativeTime(-ageMs, { now: 0, locale: i18n.language })
-  return <span className="text-xs text-muted tabular-nums">{t('entry.verified', { time })}</span>
+    ageMs === null
+      ? ''
+      : ageMs < 60_000
+        ? t('entry.verifiedSeconds', { seconds: inSeconds(ageMs, i18n.language) })
+        : relativeTime(-ageMs, { now: 0, locale: i18n.language })
+  return <span className="text-xs text-muted tabular-nums">{t(`entry.${proof}`, { time })}</span>
 }
 
 /**

@@ -65,6 +65,14 @@ describe('an entry at a moment', () => {
     expect(view({ Status: 0, ExpiredAfter: at(hour), VerifiedAt }).verifiedAt).toBe(now - 400)
     expect(view({ Status: 9, VerifiedAt }).verifiedAt).toBeNull()
   })
+  it('says how an open or a closed door is known to be so, and nothing while it may be either', () => {
+    expect(view({ Status: 0, Verified: 'verified' }).proof).toBe('verified')
+    expect(view({ Status: 0, Verified: 'reported' }).proof).toBe('reported')
+    expect(view({ Status: 9, Verified: 'verified' }).proof).toBe('closedVerified')
+    expect(view({ Status: 9, Verified: 'reported' }).proof).toBe('closedReported')
+    for (const Status of [1, 2, 3, 4, 8, 10]) expect(view({ Status, Verified: 'verified' }).proof).toBeNull()
+    for (const Status of [0, 5, 6, 9]) expect(view({ Status }).proof).toBeNull()
+  })
   it('is the same between two turns of the clock', () => {
     for (const Status of statusNumbers)
       for (const DisableForUser of [false, true])

@@ -25,6 +25,8 @@ export type EntryView = {
   tone: 'neutral' | 'ok' | 'warn' | 'danger' | 'accent'
   /** When the enforcement point was last seen to agree; null when it wasn't, or nothing is open. */
   verifiedAt: number | null
+  /** How it is known that the door is open or closed: key below `entry.`; null when it isn't known. */
+  proof: 'verified' | 'reported' | 'closedVerified' | 'closedReported' | null
 }
 
 /** Reads an entry as a user sees it. Portal §4, specification README "Buttons". */
@@ -52,8 +54,11 @@ export function entryView(entry: AclStatus, now: number): EntryView {
     label,
     tone: isOpen && expiresSoon(expiresAt, now) ? 'warn' : toneOf(status),
     verifiedAt: isOpen && entry.VerifiedAt !== null ? Date.parse(entry.VerifiedAt) : null,
+    proof: entry.Verified && (isOpen ? entry.Verified : status === 9 ? closedProof[entry.Verified] : null),
   }
 }
+
+const closedProof = { verified: 'closedVerified', reported: 'closedReported' } as const
 
 /**
  * The last moment before `now` at which the entry's view changed by the clock alone: its end comes near, or is

@@ -18,10 +18,8 @@ import {
   toIds,
   visibleEntries,
 } from './sections.ts'
+import { useFirstScreen } from './use-first-screen.ts'
 import { useKept } from './use-kept.ts'
-
-/** So many entries fill a large screen. */
-const firstScreen = 24
 
 const toView = (stored: unknown): 'card' | 'list' => (stored === 'list' ? 'list' : 'card')
 
@@ -43,11 +41,7 @@ export const HomeEntries = memo(function HomeEntries({ status }: { status: UserS
   // What is typed shows at once; what is found may come a moment later.
   const wanted = useDeferredValue(hasSearch ? search.trim() : '')
   const found = useMemo(() => searchSections(sections, wanted), [sections, wanted])
-  // The first screen at once, the rest while the browser has time for it: 200 entries would hold it up.
-  const drawn = useDeferredValue(
-    found,
-    useMemo(() => firstEntries(found, firstScreen), [found]),
-  )
+  const drawn = useFirstScreen(found, firstEntries)
   const onFavourite = useCallback(
     ({ ACLID }: AclStatus) =>
       setFavourites((before) =>

@@ -22,7 +22,16 @@ import {
 /** Whether the address says why somebody isn't signed in: then that is shown, whoever may still be. */
 const isErrorShown = () => new URLSearchParams(location.search).has('error')
 
-if (!reportAsPopup('user')) start()
+void begin()
+
+/** In tasks of their own, with room between them for whoever touches the page: a slow telephone takes its time. */
+async function begin(): Promise<void> {
+  await nextTask()
+  // The first to reach for the browser's storage.
+  if (reportAsPopup('user')) return
+  await nextTask()
+  start()
+}
 
 /** The portal: what a user downloads. */
 function start(): void {
@@ -33,6 +42,10 @@ function start(): void {
   void preloadPage(location.pathname).catch(() => null)
   startApp((queryClient) => <Portal queryClient={queryClient} />)
   registerServiceWorker()
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
 }
 
 function Portal({ queryClient }: { queryClient: QueryClient }) {

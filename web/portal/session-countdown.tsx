@@ -60,7 +60,7 @@ function Countdown({ endsAt, offsetMs, isHidden, onEnded }: Props) {
         role="timer"
         aria-label={t('home.timeLeft')}
         className={cx(
-          'mt-1 text-[2.75rem] leading-none font-bold tracking-tight tabular-nums',
+          'mt-1 text-[min(2.75rem,13.5vw)] leading-none font-bold tracking-tight tabular-nums',
           isNearEnd && 'text-warn',
           isHidden && 'text-base! font-medium! text-muted',
         )}

@@ -90,8 +90,15 @@ const attempt = <T>(act: () => T): T | undefined => {
 
 const nowhere: Store = { getItem: () => null, setItem: () => {}, removeItem: () => {} }
 
-/** The page's own storage; reaching for it throws where it is switched off. */
+/**
+ * The page's own storage; reaching for it throws where it is switched off. Reached for when it is first asked: the
+ * browser reads it from its disk then, and everything waits.
+ */
 export const browserStorage: BrowserStorage = createBrowserStorage({
-  local: attempt(() => globalThis.localStorage) ?? nowhere,
-  session: attempt(() => globalThis.sessionStorage) ?? nowhere,
+  get local() {
+    return attempt(() => globalThis.localStorage) ?? nowhere
+  },
+  get session() {
+    return attempt(() => globalThis.sessionStorage) ?? nowhere
+  },
 })

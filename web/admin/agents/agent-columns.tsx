@@ -1,6 +1,7 @@
 import type { i18n, TFunction } from 'i18next'
 import { Blocks, CircleAlert, Hourglass } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { AgentRow } from '#server/agents/agent.schema.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -93,7 +94,12 @@ function AgentName({ agent, t }: { agent: AgentRow; t: TFunction }) {
     <span className="flex flex-wrap items-center gap-2">
       <span className="inline-flex items-center gap-2 whitespace-nowrap">
         <OnlineMark online={agent.Online} />
-        {agent.Name}
+        <Link
+          href={`/admin/agents/${agent.ID}`}
+          className="inline-flex min-h-6 items-center rounded hover:text-accent-ink hover:underline"
+        >
+          {agent.Name}
+        </Link>
       </span>
       {agent.Conflict ? (
         <Tooltip text={t('admin.agents.conflictText')}>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { BookOpen, Eye, Pencil, Plus, Server, Trash2 } from 'lucide-react'
+import { BookOpen, Eye, ListChecks, Pencil, Plus, Server, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
 import type { AgentRow } from '#server/agents/agent.schema.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button, LinkButton } from '../../components/button.tsx'
@@ -28,6 +29,7 @@ type Opened =
 /** Agents: which there are, what they can do, and how to install one. */
 export function AgentsPage() {
   const { t, i18n } = useTranslation()
+  const [, navigate] = useLocation()
   const agents = useQuery({ ...queries.agents, staleTime: 0, refetchInterval: pollMs.agents })
   const policy = useVersionPolicy()
   const [opened, setOpened] = useState<Opened>({ dialog: 'none' })
@@ -56,6 +58,11 @@ export function AgentsPage() {
           label: t('admin.view'),
           icon: Eye,
           onSelect: () => setOpened({ dialog: 'view', id: agent.ID }),
+        },
+        {
+          label: t('admin.agent.lists'),
+          icon: ListChecks,
+          onSelect: () => navigate(`/admin/agents/${agent.ID}`),
         },
         { label: t('admin.edit'), icon: Pencil, onSelect: () => setOpened({ dialog: 'edit', id: agent.ID }) },
         {

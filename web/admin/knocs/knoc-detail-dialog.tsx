@@ -10,6 +10,7 @@ import { isTextKey } from '../../i18n/start-i18n.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Facts } from '../components/facts.tsx'
 import { OnlineMark } from '../components/online-mark.tsx'
+import { defaultAddresses, haproxyGuidance } from './haproxy-config.ts'
 import { examplePort, guidance, portOf } from './ipset-rules.ts'
 import { configOf } from './knoc-settings-form.ts'
 import { findKnocType } from './knoc-types.ts'
@@ -100,6 +101,7 @@ function Body({ knoc }: { knoc: KnocRow }) {
         ]}
       />
       {knoc.BackendType === 'ipset' ? <IpsetGuide knoc={knoc} /> : null}
+      {knoc.BackendType === 'haproxy' ? <HaproxyGuide knoc={knoc} /> : null}
     </div>
   )
 }
@@ -127,6 +129,28 @@ function IpsetGuide({ knoc }: { knoc: KnocRow }) {
       ))}
       {port === undefined ? <Banner title={t('guide.port', { port: examplePort })} /> : null}
       <p className="text-sm text-muted">{t('guide.order')}</p>
+    </section>
+  )
+}
+
+function HaproxyGuide({ knoc }: { knoc: KnocRow }) {
+  const { t } = useTranslation()
+  const id = configOf(knoc.AclConfig, 'haproxy')['ID']
+  const address = textOf(configOf(knoc.BackendConfig, 'haproxy')['Address'])
+  const blocks = haproxyGuidance({
+    address: address ?? defaultAddresses.unix,
+    id: typeof id === 'number' ? id : 0,
+  })
+  return (
+    <section className="flex flex-col gap-4">
+      <div>
+        <h3 className="text-base font-bold text-ink">{t('guide.haproxy.title')}</h3>
+        <p className="mt-1 text-[0.9375rem] text-muted">{t('guide.haproxy.lead')}</p>
+      </div>
+      {blocks.map(({ key, text }) => (
+        <CodeBlock key={key} label={t(`guide.haproxy.${key}`)} text={text} copyLabel={t('kit.copy')} />
+      ))}
+      <p className="text-sm text-muted">{t('guide.haproxy.cut')}</p>
     </section>
   )
 }

@@ -1,11 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import { Controller, type UseFormReturn, useWatch } from 'react-hook-form'
 import { useTranslation } from 'react-i18next'
+import { Banner } from '../../components/banner.tsx'
 import { Card } from '../../components/card.tsx'
 import { RadioGroup } from '../../components/radio-group.tsx'
 import { Switch } from '../../components/switch.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import type { TextKey } from '../../i18n/texts.ts'
 import { useErrorText } from '../../i18n/use-error-text.ts'
+import { queries } from '../admin-queries.ts'
 import { AddressFields } from './address-fields.tsx'
 import { type OptionsForm, type OptionsValues, silentSeconds } from './knoc-options-form.ts'
 import { RestrictionFields } from './restriction-fields.tsx'
@@ -14,7 +17,7 @@ import { useIsDiscovering } from './use-is-discovering.ts'
 /** react-hook-form's handle of the options form. */
 export type OptionsFormApi = UseFormReturn<OptionsValues, unknown, OptionsForm>
 
-type SwitchName = 'ClickToGrant' | 'CGNATOpen' | 'HideFromUsers' | 'AutoBrowseUsers'
+type SwitchName = 'ClickToGrant' | 'CGNATOpen' | 'HideFromUsers' | 'AutoBrowseUsers' | 'CutConnections'
 
 /** How a knoc is granted, to which addresses, from where, and what closing does. Console §3. */
 export function KnocOptionsFields({ form }: { form: OptionsFormApi }) {
@@ -46,7 +49,11 @@ export function KnocOptionsFields({ form }: { form: OptionsFormApi }) {
           <RestrictionFields form={form} />
         </Section>
         <Section title="admin.options.closing">
+          <OptionSwitch form={form} name="CutConnections" />
           <SilenceFields form={form} />
+        </Section>
+        <Section title="admin.options.foreign">
+          <ForeignFields form={form} />
         </Section>
       </div>
     </div>
@@ -92,6 +99,7 @@ function SilenceFields({ form }: { form: OptionsFormApi }) {
   const { t } = useTranslation()
   const errors = useErrorText()
   const chosen = useWatch({ control: form.control, name: 'WhenServerSilent' })
+  const longest = useQuery(queries.status).data?.LongestSilence ?? null
   return (
     <>
       <Controller
@@ -113,11 +121,46 @@ function SilenceFields({ form }: { form: OptionsFormApi }) {
       {chosen === 'close' ? (
         <TextField
           label={t('admin.options.SilentSeconds')}
-          description={t('admin.options.SilentSeconds.text', silentSeconds)}
+          description={
+            longest === null
+              ? t('admin.options.SilentSeconds.text', silentSeconds)
+              : t('admin.options.SilentSeconds.textLongest', { ...silentSeconds, longest })
+          }
           inputMode="numeric"
           error={errors.ofField(form.formState.errors.SilentSeconds?.message)}
           {...form.register('SilentSeconds')}
         />
+      ) : null}
+    </>
+  )
+}
+
+/** What somebody else put on the list: an administrator's own static entries are such. */
+function ForeignFields({ form }: { form: OptionsFormApi }) {
+  const { t } = useTranslation()
+  const chosen = useWatch({ control: form.control, name: 'ForeignEntries' })
+  return (
+    <>
+      <Controller
+        control={form.control}
+        name="ForeignEntries"
+        render={({ field }) => (
+          <RadioGroup
+            label={t('admin.options.ForeignEntries')}
+            value={field.value}
+            onChange={field.onChange}
+            options={(['report', 'remove'] as const).map((value) => ({
+              value,
+              label: t(`admin.options.foreign.${value}`),
+              description: t(`admin.options.foreign.${value}.text`),
+            }))}
+          />
+        )}
+      />
+      {chosen === 'remove' ? (
+        <Banner tone="warn" title={t('admin.options.foreignWarning')}>
+          {t('admin.options.foreignWarning.text')}
+        </Banner>
       ) : null}
     </>
   )

@@ -20,6 +20,7 @@ describe('options of a knoc', () => {
       HideFromUsers: false,
       AutoBrowseUsers: false,
       CutConnections: true,
+      ForeignEntries: 'report',
       WhenServerSilent: null,
     })
   })

@@ -37,6 +37,7 @@ export const optionsFormSchema = z
     HideFromUsers: z.boolean(),
     AutoBrowseUsers: z.boolean(),
     CutConnections: z.boolean(),
+    ForeignEntries: z.enum(['report', 'remove']),
     WhenServerSilent: z.enum(['keep', 'close']),
     SilentSeconds: z.union([z.string(), z.number()]),
   })
@@ -70,6 +71,7 @@ export type AclOptions = Pick<
   | 'HideFromUsers'
   | 'AutoBrowseUsers'
   | 'CutConnections'
+  | 'ForeignEntries'
   | 'WhenServerSilent'
 >
 
@@ -83,6 +85,7 @@ export const toAclOptions = (form: OptionsForm): AclOptions => ({
   HideFromUsers: form.HideFromUsers,
   AutoBrowseUsers: form.AutoBrowseUsers,
   CutConnections: form.CutConnections,
+  ForeignEntries: form.ForeignEntries,
   WhenServerSilent: form.WhenServerSilent === 'close' ? Number(form.SilentSeconds) : null,
 })
 
@@ -100,6 +103,7 @@ export const toOptionsValues = (acl?: AclOptions): OptionsValues => ({
   HideFromUsers: acl?.HideFromUsers ?? false,
   AutoBrowseUsers: acl?.AutoBrowseUsers ?? false,
   CutConnections: acl?.CutConnections ?? true,
+  ForeignEntries: acl?.ForeignEntries ?? 'report',
   WhenServerSilent: acl === undefined || acl.WhenServerSilent === null ? 'keep' : 'close',
   SilentSeconds: acl?.WhenServerSilent ?? silentSeconds.initial,
 })

@@ -16,7 +16,12 @@ const capabilities: Capabilities = {
   haproxy: null,
   script: { enabled: false, commands: [] },
 }
-const plain = { AutoBrowseUsers: false, HideFromUsers: false }
+const plain: Parameters<typeof reviewNotices>[0]['options'] = {
+  AutoBrowseUsers: false,
+  HideFromUsers: false,
+  CutConnections: true,
+  ForeignEntries: 'report',
+}
 const texts = (acl: Record<string, unknown>, options = plain, agent: Capabilities | null = capabilities) =>
   reviewNotices({ acl, capabilities: agent, options }).map(({ tone, text }) => `${tone} ${text}`)
 
@@ -33,13 +38,34 @@ describe('the review of a Linux knoc', () => {
     expect(texts({ V4SetName: 'ssh4' }, plain, null)).toEqual(['warning missingV4Set'])
   })
 
+  it('warns when a revoke would cut nothing although it is to, and only when the agent says so', () => {
+    const withCut = (cut: 'rules' | 'none'): Capabilities => ({
+      ...capabilities,
+      ipset: {
+        ...capabilities.ipset,
+        ipsets: capabilities.ipset.ipsets.map((set) => (set.name === 'ssh4' ? { ...set, cut } : set)),
+      },
+    })
+    const knoc = { V4SetName: 'ssh4' }
+    expect(texts(knoc, plain, withCut('none'))).toEqual(['warning cutsNothing'])
+    expect(texts(knoc, { ...plain, CutConnections: false }, withCut('none'))).toEqual([])
+    expect(texts(knoc, plain, withCut('rules'))).toEqual([])
+    expect(texts({}, plain, withCut('none'))).toEqual([])
+  })
+
+  it('warns that static entries of the administrator’s own would go', () => {
+    expect(texts({ V4SetName: 'ssh4' }, { ...plain, ForeignEntries: 'remove' })).toEqual([
+      'warning removesForeign',
+    ])
+  })
+
   it('warns of sets that cannot do their job', () => {
     expect(texts({ V6SetName: 'ssh6' })).toEqual(['warning noTimeouts', 'warning noReferences'])
     expect(texts({ V6SetName: 'ssh4' })).toEqual(['warning wrongFamily'])
   })
 
   it('warns of AutoBrowse and mentions what users do not see', () => {
-    expect(texts({}, { AutoBrowseUsers: true, HideFromUsers: true })).toEqual([
+    expect(texts({}, { ...plain, AutoBrowseUsers: true, HideFromUsers: true })).toEqual([
       'warning autoBrowse',
       'info hidden',
     ])

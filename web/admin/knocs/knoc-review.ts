@@ -10,6 +10,8 @@ export type ReviewNotice = {
     | 'wrongFamily'
     | 'noTimeouts'
     | 'noReferences'
+    | 'cutsNothing'
+    | 'removesForeign'
     | 'autoBrowse'
     | 'hidden'
   values: { name?: string }
@@ -24,16 +26,29 @@ type Ipset = Capabilities['ipset']['ipsets'][number]
 export function reviewNotices(knoc: {
   acl: Record<string, unknown>
   capabilities: Capabilities | null
-  options: Pick<AclOptions, 'AutoBrowseUsers' | 'HideFromUsers'>
+  options: Pick<AclOptions, 'AutoBrowseUsers' | 'HideFromUsers' | 'CutConnections' | 'ForeignEntries'>
 }): ReviewNotice[] {
   const sets = knoc.capabilities?.ipset.ipsets ?? []
   return [
     ...setNotices(sets, { name: knoc.acl['V4SetName'], family: 'inet', missing: 'missingV4Set' }),
     ...setNotices(sets, { name: knoc.acl['V6SetName'], family: 'inet6', missing: 'missingV6Set' }),
+    ...(knoc.options.CutConnections ? cutNotices(sets, knoc.acl) : []),
+    ...(knoc.options.ForeignEntries === 'remove'
+      ? [{ tone: 'warning', text: 'removesForeign', values: {} } as const]
+      : []),
     ...(knoc.options.AutoBrowseUsers ? [{ tone: 'warning', text: 'autoBrowse', values: {} } as const] : []),
     ...(knoc.options.HideFromUsers ? [{ tone: 'info', text: 'hidden', values: {} } as const] : []),
   ]
 }
+
+/** Sets of which the agent says that nothing there ends a connection that is open. */
+const cutNotices = (sets: readonly Ipset[], acl: Record<string, unknown>): ReviewNotice[] =>
+  [acl['V4SetName'], acl['V6SetName']].flatMap((wanted) => {
+    const set = sets.find(({ name }) => name === wanted)
+    return set?.cut === 'none'
+      ? [{ tone: 'warning' as const, text: 'cutsNothing' as const, values: { name: set.name } }]
+      : []
+  })
 
 function setNotices(
   sets: readonly Ipset[],
@@ -58,10 +73,15 @@ export function findOsName(capabilities: Capabilities | null): string | undefine
   return text === '' ? undefined : text
 }
 
-/** The sets an agent reports, for the suggestions of the settings form's set names. */
+/** What an agent reports that settings may name, for the form's suggestions. */
 export const setSuggestions = (capabilities: Capabilities | null): Record<string, readonly string[]> => {
   const sets = capabilities?.ipset.ipsets ?? []
   const namesOf = (family: Ipset['address_family']) =>
     sets.filter(({ address_family }) => address_family === family).map(({ name }) => name)
-  return { V4SetName: namesOf('inet'), V6SetName: namesOf('inet6') }
+  const socket = capabilities?.haproxy?.socket_location
+  return {
+    V4SetName: namesOf('inet'),
+    V6SetName: namesOf('inet6'),
+    ...(socket === undefined ? {} : { Address: [socket] }),
+  }
 }

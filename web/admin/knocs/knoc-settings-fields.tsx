@@ -10,6 +10,7 @@ import { definitionFields } from '../../forms/definition-fields.ts'
 import { DefinitionForm } from '../../forms/definition-form.tsx'
 import { useErrorText } from '../../i18n/use-error-text.ts'
 import { queries } from '../admin-queries.ts'
+import { addressFor } from './haproxy-config.ts'
 import { KnocPreview } from './knoc-preview.tsx'
 import type { SettingsForm, SettingsValues } from './knoc-settings-form.ts'
 import type { KnocType } from './knoc-types.ts'
@@ -132,17 +133,27 @@ function EnforcementFields({
   const faults = form.formState.errors[part] as Record<string, { message?: string } | undefined> | undefined
   const values = useWatch({ control: form.control, name: part })
   if (fields.length === 0) return null
+  const write = (name: string, value: string | boolean) =>
+    form.setValue(`${part}.${name}`, value, {
+      shouldDirty: true,
+      shouldValidate: form.formState.isSubmitted,
+    })
+  const addressOf = (protocol: string) =>
+    addressFor(protocol, {
+      stored: String(form.formState.defaultValues?.[part]?.['Address'] ?? ''),
+      typed: String(values['Address'] ?? ''),
+      reported: suggestions['Address']?.[0],
+    })
   return (
     <DefinitionForm
       fields={fields}
       register={(name) => form.register(`${part}.${name}`)}
       readValue={(name) => values[name]}
-      onChange={(name, value) =>
-        form.setValue(`${part}.${name}`, value, {
-          shouldDirty: true,
-          shouldValidate: form.formState.isSubmitted,
-        })
-      }
+      onChange={(name, value) => {
+        write(name, value)
+        const address = name === 'Protocol' ? addressOf(String(value)) : undefined
+        if (address !== undefined) write('Address', address)
+      }}
       errorOf={(name) => faults?.[name]?.message}
       suggestions={suggestions}
     />

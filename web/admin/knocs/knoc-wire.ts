@@ -1,5 +1,5 @@
 import type { BackendId } from '#server/backends/definitions/index.ts'
-import type { KnocInput, KnocUpdate } from '#server/knocs/knoc.schema.ts'
+import type { KnocInput, KnocUpdateInput } from '#server/knocs/knoc.schema.ts'
 import { type OptionsForm, toAclOptions } from './knoc-options-form.ts'
 import type { SettingsForm } from './knoc-settings-form.ts'
 
@@ -35,7 +35,7 @@ export type KnocChange =
   | { part: 'members'; userIds: readonly string[]; groupIds: readonly string[] }
 
 /** The body that writes one tab's part; what it leaves out stays as it is. Spec README "Updates". */
-export function toKnocUpdate(knoc: { ID: string; BackendType: string }, change: KnocChange): KnocUpdate {
+export function toKnocUpdate(knoc: { ID: string; BackendType: string }, change: KnocChange): KnocUpdateInput {
   const { ID } = knoc
   if (change.part === 'members') return { ID, UserIDs: [...change.userIds], GroupIDs: [...change.groupIds] }
   if (change.part === 'options') return { ID, ACL: toAclOptions(change.options) }

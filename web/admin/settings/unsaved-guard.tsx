@@ -16,6 +16,9 @@ export function UnsavedGuard() {
   const [, navigate] = useLocation()
   const [way, setWay] = useState<Way>()
   const isLeaving = useRef(false)
+  const isDirty = useHasDirtyForm()
+  // Saved while it was asked: there is nothing left to ask.
+  if (way !== undefined && !isDirty) setWay(undefined)
   useBackStep({ isLeaving: () => isLeaving.current, onBack: () => setWay('back') })
   useEffect(() => {
     const onClick = (event: MouseEvent) => {

@@ -9,6 +9,7 @@ import type { Tone } from '../../components/tone.ts'
 import { isTextKey } from '../../i18n/start-i18n.ts'
 import { pollMs, queries } from '../admin-queries.ts'
 import { readDismissedBanners, writeDismissedBanners } from '../admin-session.ts'
+import { AlarmBanners } from './alarm-banners.tsx'
 import { type Banner as BannerFact, type BannerPlace, findBanner } from './banners.ts'
 
 const tones: Record<BannerFact['tone'], Tone> = { danger: 'danger', warning: 'warn', info: 'accent' }
@@ -19,11 +20,11 @@ const places: Readonly<Record<string, BannerPlace>> = {
 }
 const settings = '/admin/settings'
 
-/** Standing warnings of the server, and below them one banner at a time. Console §1. */
+/** What somebody has to look at now, standing warnings of the server, and below them one banner at a time. Console §1. */
 export function AdminBanners() {
   const { t, i18n } = useTranslation()
   const [path] = useLocation()
-  const status = useQuery(queries.status).data
+  const status = useQuery({ ...queries.status, refetchInterval: pollMs.alarms }).data
   const agents = useQuery({ ...queries.agents, refetchInterval: pollMs.shell }).data
   const [dismissed, setDismissed] = useState(readDismissedBanners)
   if (status === undefined) return null
@@ -36,9 +37,10 @@ export function AdminBanners() {
   const text = (key: string, values: BannerFact['values']) =>
     isTextKey(i18n, key, values) ? i18n.t(key, values) : undefined
   const warnings = status.Warnings.filter(({ Code }) => isTextKey(i18n, `warning.${Code}.title`))
-  if (warnings.length === 0 && banner === undefined) return null
+  if (warnings.length === 0 && banner === undefined && status.Alarms.length === 0) return null
   return (
     <div className="flex flex-col gap-3">
+      <AlarmBanners alarms={status.Alarms} />
       {warnings.map(({ Code, Extra }) => {
         const [title, body] = ['title', 'body'].map((part) =>
           text(`warning.${Code}.${part}`, { extra: Extra ?? '' }),

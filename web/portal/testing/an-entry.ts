@@ -20,6 +20,7 @@ export const anEntry = (facts: Partial<AclStatus> = {}): AclStatus => ({
   AutoBrowseUsers: false,
   Config: {},
   VerifiedAt: null,
+  Verified: null,
   RestrictedBy: null,
   Passive: false,
   ListReadAt: null,

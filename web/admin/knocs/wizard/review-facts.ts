@@ -70,12 +70,17 @@ export function useOptionFacts(acl: AclOptions): Fact[] {
         ? `${restriction}: ${list(Ranges.map(({ Start, End }) => `${Start} – ${End}`)) || '-'}`
         : restriction,
     },
+    { label: t('admin.options.CutConnections'), value: yesNo(acl.CutConnections) },
     {
       label: t('admin.options.WhenServerSilent'),
       value:
         acl.WhenServerSilent === null
           ? t('admin.options.silent.keep')
           : t('admin.options.silentAfter', { seconds: acl.WhenServerSilent }),
+    },
+    {
+      label: t('admin.options.ForeignEntries'),
+      value: t(`admin.options.foreign.${acl.ForeignEntries}`),
     },
     { label: t('admin.options.HideFromUsers'), value: yesNo(acl.HideFromUsers) },
     { label: t('admin.options.AutoBrowseUsers'), value: yesNo(acl.AutoBrowseUsers) },
