@@ -105,7 +105,7 @@ const isRedisHere = await canRunRedis()
 describe.each([
   ['Redis', redisService, isRedisHere],
   ['PostgreSQL', postgresService, true],
-] as const)('the queue on %s', (_, startService, isHere) => {
+] as const)('the queue on %s', (kind, startService, isHere) => {
   let service: Service
   let replicas = 0
   beforeAll(async () => {
@@ -134,8 +134,8 @@ describe.each([
     return { queue, replica, done, process }
   }
 
-  const isUp = (queue: { health: () => Promise<{ isUp: boolean }> }) =>
-    expect.poll(async () => (await queue.health()).isUp, { timeout: 5000 }).toBe(true)
+  const isUp = (queue: { health: () => Promise<{ degraded: string | null }> }) =>
+    expect.poll(async () => (await queue.health()).degraded, { timeout: 5000 }).toBe(null)
 
   /** Nudges until one is done, as the product does every second while something is unsettled. */
   async function flows({ queue, replica, done }: ReturnType<typeof aQueue>, agent: string) {
@@ -158,7 +158,7 @@ describe.each([
     expect(await from.queue.add(other, to.replica, { agent: 'b' })).toBe(true)
     await expect.poll(() => [...to.done].sort()).toEqual(['-b', 'a'])
     expect(from.done).toEqual([])
-    expect(await to.queue.health()).toMatchObject({ isUp: true, failedAdds: 0, losesJobs: false })
+    expect(await to.queue.health()).toMatchObject({ degraded: null, failedAdds: 0 })
   })
 
   it.skipIf(!isHere)(
@@ -259,7 +259,7 @@ describe.each([
         expect(performance.now() - started).toBeLessThan(300)
         await new Promise((resolve) => setTimeout(resolve, 120))
       }
-      expect(await one.queue.health()).toMatchObject({ isUp: false, failedAdds: failedAdds + 5 })
+      expect(await one.queue.health()).toMatchObject({ degraded: 'down', failedAdds: failedAdds + 5 })
       await service.start()
       await flows(one, 'after')
     },
@@ -280,6 +280,17 @@ describe.each([
     },
     60_000,
   )
+
+  it.skipIf(!isHere || kind === 'PostgreSQL')('says that an evicting Redis may lose jobs', async () => {
+    const one = aQueue()
+    await isUp(one.queue)
+    const client = new Redis(service.redisUrl?.expose() ?? '')
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    expect(await one.queue.health()).toMatchObject({ degraded: 'evicting' })
+    await client.config('SET', 'maxmemory-policy', 'noeviction')
+    expect(await one.queue.health()).toMatchObject({ degraded: null })
+    client.disconnect()
+  })
 
   it.skipIf(!isHere)('works although somebody died in the middle of forgetting it', async () => {
     const one = aQueue()

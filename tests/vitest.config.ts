@@ -8,7 +8,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['tests/support/services.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores: half of the time a test waits for something.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

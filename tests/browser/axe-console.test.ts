@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { saveDrift, saveTargetReports } from '#server/gateway/report.store.ts'
 import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests/support/browser.ts'
 import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { requireProgram } from '#tests/support/debian.ts'
+import { aDoor, aList, anAgentRow, closing, inSeconds } from '#tests/support/door-builders.ts'
 import { chooseAction, heading, signInAdmin, submitLogin } from './acts.ts'
 import { findBreaches } from './axe.ts'
 import { changeAnswer } from './change-answer.ts'
@@ -153,6 +155,54 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       await check()
     })
 
+    it('of an agent: alarms above its lists, its debts, what was found, forgetting a list', async () => {
+      const { db } = site
+      const { id } = await anAgentRow(db, { name: `gone-${Date.now()}`, conflictAt: inSeconds(0) })
+      const draining = await aList(db, id, { state: 'draining' })
+      await aDoor(db, await aList(db, id))
+      await aDoor(db, draining, {
+        ...closing(-300),
+        attempts: 3,
+        failedGeneration: 11,
+        errorText: 'no such set',
+      })
+      await aDoor(db, draining, { ...closing(-300), heldUntil: inSeconds(-200) })
+      await saveTargetReports(db, id, [
+        {
+          targetId: draining,
+          checkedAtMs: Date.now(),
+          desired: 0,
+          actual: 2,
+          foreign: 2,
+          error: 'no such set',
+        },
+      ])
+      const drift = {
+        targetId: draining,
+        kind: 'foreign',
+        count: 1,
+        sample: ['203.0.113.7'],
+        repaired: false,
+      } as const
+      await saveDrift(db, id, [{ ...drift, sample: [...drift.sample] }])
+      // What alarms say is half a second old at most.
+      await page.waitForTimeout(600)
+      await show(`/admin/agents/${id}`, /^gone-/)
+      await page.getByRole('alert').first().waitFor()
+      await check({ pointed: true })
+      await press(/^Forget it:/)
+      await dialog(/^Forget the list/)
+        .getByRole('button', { name: 'Forget it' })
+        .click()
+      await dialog(/^Forget the list/)
+        .getByText('Say why')
+        .waitFor()
+      await check()
+      await page.keyboard.press('Escape')
+      await db.updateTable('targets').set({ state: 'forgotten' }).where('agentId', '=', id).execute()
+      await db.updateTable('agents').set({ conflictAt: null }).where('id', '=', id).execute()
+    })
+
     it('of knocs: the table, the details, the question before deleting, the chooser', async () => {
       await show('/admin/knocs', 'Knocs')
       await page.getByRole('row', { name: new RegExp(knocName) }).waitFor()
@@ -232,6 +282,8 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       await page.getByLabel('IPv4 set name').fill('allowed_wiki')
       await press('Next')
       await page.getByRole('switch', { name: 'Click to grant' }).waitFor()
+      await page.getByRole('radio', { name: 'Close after a while' }).check()
+      await page.getByRole('radio', { name: 'Remove them' }).check()
       await check()
       await press('Next')
       await page.getByRole('checkbox', { name: /Robin/ }).waitFor()

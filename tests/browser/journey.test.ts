@@ -462,7 +462,9 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       const { page } = boss
       await page.getByRole('button', { name: /^Account of/ }).click()
       await page.getByRole('menuitem', { name: 'Log out' }).click()
+      // First the guards lead there, then the page starts anew.
       await page.waitForURL('**/admin/login')
+      await page.waitForLoadState('networkidle')
       await page.goto('/admin/knocs')
       await page.waitForURL('**/admin/login')
       await signInAdmin(page, admin)

@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser())(
       const card = entry(page, knocName)
       await card.getByRole('button', { name: `Zugriff auf ${knocName} gewähren` }).click()
       await card.getByText(/^Zugriff für (\d+ Minuten|\d+ Stunden|\d+ Std\. \d+ Min\.)$/).waitFor()
-      await card.getByText(/geprüft vor \d+(,\d)? s/).waitFor()
+      await card.getByText(/^Offen, (geprüft|gemeldet) vor \d+(,\d)? s$/).waitFor()
       await expectGerman(page)
       await card.getByRole('button', { name: `Zugriff auf ${knocName} entziehen` }).click()
       await card.getByRole('button', { name: `Zugriff auf ${knocName} gewähren` }).waitFor()

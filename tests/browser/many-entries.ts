@@ -35,6 +35,7 @@ export const manyEntries = (count: number): AclStatus[] =>
       AutoBrowseUsers: false,
       Config: {},
       VerifiedAt: status === 0 ? inMinutes(-0.2) : null,
+      Verified: status === 0 || status === 9 ? 'verified' : null,
       RestrictedBy: isRestricted ? (restrictions[index % restrictions.length] ?? null) : null,
       Passive: isPassive,
       ListReadAt: isPassive ? inMinutes(-2) : null,

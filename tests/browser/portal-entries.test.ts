@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
       expect(await accessButton(card).count()).toBe(0)
       expect(await card.innerText()).toContain('Access could not be granted, contact an admin if it stays so')
       expect(await (await showOne({ Status: 10, Error: 'err.revokeFailed' })).innerText()).toContain(
-        'Access could not be revoked yet',
+        'The door may still be open: closing it failed, and is being tried again.',
       )
       expect(await (await showOne({ Status: 6, Error: 'said by the child' })).innerText()).toContain(
         'said by the child',

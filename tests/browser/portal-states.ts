@@ -46,7 +46,11 @@ export async function openShownPortal(
     show: async (next: Change, path: '/home' | '/home/new' = '/home/new') => {
       change = next
       await page.goto(path)
-      await heading(page, /^Hello, /).waitFor()
+      // Behind a dialog that can't be left the page has no heading.
+      await heading(page, /^Hello, /)
+        .or(page.getByRole('alertdialog'))
+        .first()
+        .waitFor()
     },
   }
 }

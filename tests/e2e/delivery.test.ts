@@ -235,13 +235,21 @@ describe.skipIf(!hasKernel())('delivery', { timeout: 90_000 }, () => {
     })
 
     it('takes the new epoch after a restore and closes what the older database does not know', async () => {
-      const [kept, later] = [
+      const [kept, later, brief] = [
         await site.aPerson('kept', { at: '10.9.2.1' }),
         await site.aPerson('later', { at: '10.9.2.2' }),
+        await site.aPerson('brief', { at: '10.9.2.3' }),
       ]
-      const { ID } = await site.aKnoc(agent.id, { name: 'Restored', set4, people: [kept, later] })
-      await kept.grant(ID)
-      await untilOpen(kept.at)
+      const { ID } = await site.aKnoc(agent.id, { name: 'Restored', set4, people: [kept, later, brief] })
+      for (const person of [kept, brief]) {
+        await person.grant(ID)
+        await untilOpen(person.at)
+      }
+      // In the backup this one is open; when it is put back its end has come.
+      await sql`
+        update grants set ends_at = now() + interval '4 seconds'
+        where ended_at is null and address = ${brief.at}::inet`.execute(site.db)
+      await settle(site, [brief.at])
       const epoch = await epochOf(site)
       await Promise.all(site.servers.map((server) => server.kill()))
       const backup = await copyDatabase(site)
@@ -252,6 +260,8 @@ describe.skipIf(!hasKernel())('delivery', { timeout: 90_000 }, () => {
       await untilOpen(later.at)
       await kept.revoke(ID)
       await untilShut(kept.at)
+      await untilShut(brief.at)
+      const { generation: highest } = await entryOf(site, kept.at)
       await Promise.all(site.servers.map((server) => server.kill()))
       await restoreDatabase(site, backup)
       await site.startServer()
@@ -262,6 +272,9 @@ describe.skipIf(!hasKernel())('delivery', { timeout: 90_000 }, () => {
       const again = await site.signIn('later', urlOf(), later.at)
       await again.grant(ID)
       await untilOpen(later.at)
+      expect((await entryOf(site, later.at)).generation).toBeGreaterThan(highest)
+      expect(await stands(brief.at)).toBe(false)
+      expect(await desired(site)).not.toContain(brief.at)
       await again.revoke(ID)
       await untilShut(later.at)
       await kept.revoke(ID)
@@ -310,6 +323,26 @@ describe.skipIf(!hasKernel())('delivery', { timeout: 90_000 }, () => {
       await alex.revoke(aclId)
       await untilShut(alex.at)
       await clone.kill()
+    })
+
+    it('raises the alarm when a copy runs on the same machine, and one of the two keeps the link', async () => {
+      await sql`update agents set conflict_at = null`.execute(site.db)
+      const data = join(host.folder, 'copy')
+      cpSync(agent.data, data, { recursive: true })
+      const copy = site.startAgent({ token: '', data }, { port: proxy.port, quick: true })
+      const row = () => site.console.request<AgentRow>('GET', `/admin/agents/${agent.id}`)
+      // Whoever lost the link tries again within fifteen seconds.
+      await until('the alarm is raised', async () => (await row()).Conflict, { withinMs: 40_000 })
+      expect((await row()).Online).toBe(true)
+      await alex.grant(aclId)
+      await untilOpen(alex.at)
+      await copy.kill()
+      // It may have been the copy that held the link; then the agent waits for long, or is started anew.
+      await agent.process.kill()
+      agent = { ...agent, process: site.startAgent(agent, { port: proxy.port, quick: true }) }
+      await agent.process.said(/"state":"linked"/)
+      await alex.revoke(aclId)
+      await untilShut(alex.at)
     })
 
     it('refuses a protocol version that nobody speaks, an unknown agent, and an upgrade elsewhere', async () => {

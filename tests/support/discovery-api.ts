@@ -21,7 +21,11 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
   const { db, deps } = people
   const { config, log, sealer } = deps
   const gateway = { nudge: () => undefined, drop: async () => undefined }
-  const events = { publish: () => undefined, subscribe: () => () => undefined }
+  const told: string[] = []
+  const events = {
+    publish: (sessionIds: readonly string[]) => void told.push(...sessionIds),
+    subscribe: () => () => undefined,
+  }
   const rights = createRights({ db, gateway, events })
   const mayBeGranted = (address: string) =>
     isGrantable(address, {
@@ -47,8 +51,9 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
     events,
     discovery,
     grants,
+    metrics: { text: async () => '' },
     pages: { files: new Map(), bundleHash: '', preloadsOf: () => [] },
-    queueHealth: async () => true,
+    queueHealth: async () => ({ backend: 'postgres', degraded: null, failedAdds: 0 }),
   })
   const limit = lookupLimit(systemClock)
   const ports = new Map(
@@ -90,6 +95,8 @@ export async function startDiscoveryApi(env: Record<string, string> = {}) {
     rights,
     app,
     grants,
+    /** Sessions whose pages were told to look again. */
+    told,
     set,
     stop: people.stop,
     browser,

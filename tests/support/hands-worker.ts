@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { HandsCall, HttpAnswer } from './hands.ts'
+import type { BreakHow, HandsCall, HttpAnswer, ProxyTarget, Sight, Watched } from './hands.ts'
 
 /**
  * Runs inside a test's network namespace and does there what the test says, one JSON line a call: requests,
@@ -20,7 +20,8 @@ type Held = {
 const held: Held[] = []
 
 type Pair = { agent: Socket; server: Socket; mode: 'pass' | 'mute' | 'dead' }
-const proxies = new Map<number, { server: Server; pairs: Set<Pair>; targets: number[] }>()
+type Proxy = { server: Server; pairs: Set<Pair>; targets: ProxyTarget[]; delayMs: number }
+const proxies = new Map<number, Proxy>()
 
 const acts: { [Act in HandsCall['act']]: (call: Extract<HandsCall, { act: Act }>) => Promise<unknown> } = {
   fetch: ({ url, init }) => request(url, init),
@@ -35,6 +36,10 @@ const acts: { [Act in HandsCall['act']]: (call: Extract<HandsCall, { act: Act }>
   },
   proxyLinks: async ({ port }) => proxyOf(port).pairs.size,
   proxyBreak: async ({ port, how }) => breakLinks(port, how),
+  proxyDelay: async ({ port, delayMs }) => {
+    proxyOf(port).delayMs = delayMs
+  },
+  watch: async ({ doors, everyMs }) => watch(doors, everyMs),
 }
 
 for await (const line of createInterface({ input: process.stdin })) void answer(line)
@@ -110,6 +115,40 @@ function hold(host: string, port: number): number {
   return held.push(connection) - 1
 }
 
+/** Tries each door from each address, over and over; what is seen is told in rounds, beside the answers. */
+async function watch(doors: readonly Watched[], everyMs: number): Promise<void> {
+  let isLooking = false
+  setInterval(() => {
+    // A machine that is behind with one round doesn't begin another.
+    if (isLooking) return
+    isLooking = true
+    void Promise.all(doors.map(look)).then((sights) => {
+      isLooking = false
+      process.stdout.write(`${JSON.stringify({ sights })}\n`)
+    })
+  }, everyMs)
+}
+
+function look({ host, port, from }: Watched, index: number): Promise<Sight> {
+  const startedAt = Date.now()
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, localAddress: from })
+    const end = (state: Sight[3]) => {
+      clearTimeout(timer)
+      socket.removeAllListeners()
+      socket.on('error', () => undefined)
+      if (state === 'open') socket.resetAndDestroy()
+      else socket.destroy()
+      resolve([index, startedAt, Date.now(), state])
+    }
+    const timer = setTimeout(() => end('silent'), connectMs)
+    socket.once('data', () => end('open'))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end(error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET' ? 'refused' : 'silent'),
+    )
+  })
+}
+
 function greet(socket: Socket): void {
   socket.on('error', () => undefined)
   socket.write('hello\n')
@@ -121,10 +160,10 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   await once(server, 'listening')
 }
 
-async function openProxy(port: number, targets: number[]): Promise<void> {
+async function openProxy(port: number, targets: ProxyTarget[]): Promise<void> {
   const pairs = new Set<Pair>()
   const server = createServer((agent) => void pass(agent, port))
-  proxies.set(port, { server, pairs, targets })
+  proxies.set(port, { server, pairs, targets, delayMs: 0 })
   await listen(server, port, '127.0.0.1')
 }
 
@@ -138,25 +177,36 @@ async function pass(agent: Socket, port: number): Promise<void> {
   agent.on('error', () => undefined)
   const proxy = proxyOf(port)
   for (const target of proxy.targets) {
-    const server = connect(target, '127.0.0.1')
+    if (target === 'nowhere') return
+    const server = connectTo(target)
     server.on('error', () => undefined)
     const isUp = await Promise.race([
       once(server, 'connect').then(() => true),
       once(server, 'close').then(() => false),
     ]).catch(() => false)
     if (!isUp) continue
-    join({ agent, server, mode: 'pass' }, proxy.pairs)
+    join({ agent, server, mode: 'pass' }, proxy)
     return
   }
   agent.destroy()
 }
 
+function connectTo(target: ProxyTarget): Socket {
+  if (typeof target === 'number') return connect(target, '127.0.0.1')
+  if (target.startsWith('/')) return connect(target)
+  const [host = '', port = ''] = target.split(':')
+  return connect(Number(port), host)
+}
+
 /** A dead pair swallows everything and tells neither end of the other's death: half open, as after a lost path. */
-function join(pair: Pair, pairs: Set<Pair>): void {
+function join(pair: Pair, proxy: Proxy): void {
+  const { pairs } = proxy
   pairs.add(pair)
   const { agent, server } = pair
-  agent.on('data', (data) => pair.mode !== 'dead' && server.write(data))
-  server.on('data', (data) => pair.mode === 'pass' && agent.write(data))
+  const toServer = inOrder(proxy, (data) => pair.mode !== 'dead' && server.write(data))
+  const toAgent = inOrder(proxy, (data) => pair.mode === 'pass' && agent.write(data))
+  agent.on('data', toServer)
+  server.on('data', toAgent)
   agent.on('close', () => {
     if (pair.mode !== 'dead') server.destroy()
     pairs.delete(pair)
@@ -166,9 +216,26 @@ function join(pair: Pair, pairs: Set<Pair>): void {
   })
 }
 
-function breakLinks(port: number, how: 'cut' | 'mute' | 'dead'): void {
+/** Hands on at once, or so much later as the proxy says; never before what came earlier. */
+function inOrder(proxy: Proxy, give: (data: Buffer) => unknown): (data: Buffer) => void {
+  let last: Promise<unknown> | undefined
+  return (data) => {
+    if (proxy.delayMs === 0 && last === undefined) {
+      give(data)
+      return
+    }
+    const turn = Promise.all([last, wait(proxy.delayMs)]).then(() => {
+      give(data)
+      if (last === turn) last = undefined
+    })
+    last = turn
+  }
+}
+
+function breakLinks(port: number, how: BreakHow): void {
   for (const pair of proxyOf(port).pairs) {
-    if (how !== 'cut') {
+    if (how === 'bury' && pair.mode === 'pass') continue
+    if (how === 'mute' || how === 'dead') {
       pair.mode = how
       continue
     }

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { startWorkerCalls } from './worker-calls.ts'
 
 /** What can be done inside of a namespace. */
 export type HandsCall =
@@ -10,10 +9,24 @@ export type HandsCall =
   | { act: 'hold'; host: string; port: number }
   | { act: 'held'; number: number }
   | { act: 'serve'; port: number }
-  | { act: 'proxy'; port: number; targets: number[] }
-  | { act: 'proxyTargets'; port: number; targets: number[] }
+  | { act: 'proxy'; port: number; targets: ProxyTarget[] }
+  | { act: 'proxyTargets'; port: number; targets: ProxyTarget[] }
   | { act: 'proxyLinks'; port: number }
-  | { act: 'proxyBreak'; port: number; how: 'cut' | 'mute' | 'dead' }
+  | { act: 'proxyBreak'; port: number; how: BreakHow }
+  | { act: 'proxyDelay'; port: number; delayMs: number }
+  | { act: 'watch'; doors: readonly Watched[]; everyMs: number }
+
+/** `bury` resets the links that are muted or dead, and no others. */
+export type BreakHow = 'cut' | 'mute' | 'dead' | 'bury'
+
+/** A port of loopback, `host:port`, the path of a Unix socket, or `nowhere`: taken, and never answered. */
+export type ProxyTarget = number | string
+
+/** A door that is tried over and over, from an address of the namespace. */
+export type Watched = { host: string; port: number; from: string }
+
+/** One try: which of the doors, when it began and ended (Unix ms), and what came of it. */
+export type Sight = [index: number, startedAt: number, endedAt: number, state: 'open' | 'refused' | 'silent']
 
 /** An HTTP answer on its way between processes. */
 export type HttpAnswer = { status: number; headers: [string, string][]; body: string }
@@ -30,30 +43,10 @@ export type Hands = ReturnType<typeof startHands>
 /** Starts the worker; `place` puts a command into the namespace. */
 export function startHands(place: (command: readonly string[]) => readonly string[]) {
   const worker = fileURLToPath(new URL('./hands-worker.ts', import.meta.url))
-  const [file = '', ...args] = place([process.execPath, 'run', '--quiet', '--allow-all', worker])
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  let last = 0
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, value, error } = JSON.parse(line) as { id: number; value?: unknown; error?: string }
-    const call = waiting.get(id)
-    waiting.delete(id)
-    if (error === undefined) call?.resolve(value)
-    else call?.reject(new Error(error))
-  })
-  child.stdin.on('error', () => undefined)
-  child.on('exit', () => {
-    for (const { reject } of waiting.values()) reject(new Error('the hands are gone'))
-    waiting.clear()
-  })
-
-  function ask<Value>(call: HandsCall): Promise<Value> {
-    const id = (last += 1)
-    return new Promise<unknown>((resolve, reject) => {
-      waiting.set(id, { resolve, reject })
-      child.stdin.write(`${JSON.stringify({ id, call })}\n`)
-    }) as Promise<Value>
-  }
+  let onSights: (sights: Sight[]) => void = () => undefined
+  const { ask, stop } = startWorkerCalls<HandsCall>(worker, place, (word) =>
+    onSights((word as { sights: Sight[] }).sights),
+  )
 
   return {
     /** `fetch` from in there, for string bodies. */
@@ -81,17 +74,24 @@ export function startHands(place: (command: readonly string[]) => readonly strin
      * servers say on them, `dead` swallows everything on them and tells neither end that the other is gone; links
      * made afterwards work.
      */
-    proxy: async (port: number, targets: number[]) => {
+    proxy: async (port: number, targets: ProxyTarget[]) => {
       await ask<void>({ act: 'proxy', port, targets })
       return {
         port,
-        aim: (to: number[]) => ask<void>({ act: 'proxyTargets', port, targets: to }),
+        aim: (to: ProxyTarget[]) => ask<void>({ act: 'proxyTargets', port, targets: to }),
         /** Connections of agents that they still hold, dead ones included. */
         links: () => ask<number>({ act: 'proxyLinks', port }),
-        break: (how: 'cut' | 'mute' | 'dead') => ask<void>({ act: 'proxyBreak', port, how }),
+        break: (how: BreakHow) => ask<void>({ act: 'proxyBreak', port, how }),
+        /** What passes from now on comes so much later, in order. */
+        delay: (delayMs: number) => ask<void>({ act: 'proxyDelay', port, delayMs }),
       }
     },
-    stop: () => child.stdin.end(),
+    /** Tries every door from now on, all of them each `everyMs`, and tells what it saw; once a worker. */
+    watch: (doors: readonly Watched[], everyMs: number, tell: (sights: Sight[]) => void) => {
+      onSights = tell
+      return ask<void>({ act: 'watch', doors, everyMs })
+    },
+    stop,
   }
 }
 

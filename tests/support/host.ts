@@ -67,8 +67,22 @@ export async function aHost() {
     rmSync(folder, { recursive: true, force: true })
   }
 
+  /** Joins this host to another one by a cable of their own; the addresses are this one's and the other's. */
+  const joinTo = async (other: { namespace: string }, mine: string, theirs: string) => {
+    await run('ip', ['-n', inside, ...cable(other.namespace)])
+    for (const [name, address] of [
+      [inside, mine],
+      [other.namespace, theirs],
+    ] as const) {
+      await run('ip', ['-n', name, 'address', 'add', `${address}/24`, 'dev', cableName])
+      await run('ip', ['-n', name, 'link', 'set', cableName, 'up'])
+    }
+  }
+
   return {
     folder,
+    namespace: inside,
+    joinTo,
     /** Puts a command into the host's namespace. */
     place,
     /** Runs a program on the host; its stdout. */
@@ -101,6 +115,10 @@ export async function aHost() {
     close,
   }
 }
+
+const cableName = 'cable0'
+const cable = (other: string): string[] =>
+  `link add ${cableName} type veth peer name ${cableName} netns ${other}`.split(' ')
 
 const familyOf = (family: 4 | 6): string => (family === 4 ? 'inet' : 'inet6')
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { adminRoutes } from '#server/admins/admin.routes.ts'
+import { createAlarms } from '#server/alarms/alarm.service.ts'
 import { signInRoutes } from '#server/auth/sign-in.routes.ts'
 import type { SignInHook } from '#server/auth/user-admission.service.ts'
 import { createDiscovery } from '#server/discovery/discovery.service.ts'
@@ -97,6 +98,7 @@ function toDeps({ db }: TestDatabase, config: Config, told: string[]) {
     }),
     // No agent is linked here: orders stay rows, which is what these tests look at.
     rights: createRights({ db, gateway: { nudge: () => undefined }, events }),
+    alarms: createAlarms({ db, queueHealth: async () => ({ degraded: null }) }),
     bundleHash: 'bundle-1',
   }
 }

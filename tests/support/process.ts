@@ -10,6 +10,8 @@ export type TestProcess = {
   hasCrashed: () => boolean
   /** Resolves at the first line that fits, one already written included. @throws when the program ends before. */
   said: (what: RegExp, withinMs?: number) => Promise<string>
+  /** Tells each line from now on. */
+  hear: (listener: (line: string) => void) => void
   /** SIGKILL for it and its children, as when the power goes. */
   kill: () => Promise<void>
   /** SIGTERM, and waits for its end. */
@@ -74,6 +76,7 @@ export function startProgram(command: readonly string[], env: Record<string, str
     ended,
     hasCrashed: () => isOver && !isTold,
     said,
+    hear: (listener) => void listeners.add(listener),
     kill: () => end('SIGKILL', -pid),
     stop: () => end('SIGTERM', pid),
   }

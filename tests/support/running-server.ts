@@ -41,6 +41,7 @@ export function startAgentProcess({
   data,
   token,
   quick = false,
+  program: main = 'agent/main.ts',
   env = {},
   command = ['run'],
 }: {
@@ -49,11 +50,13 @@ export function startAgentProcess({
   data: string
   token?: string
   quick?: boolean
+  /** With `quick`: what to run in the place of the agent's own start. */
+  program?: string
   env?: Record<string, string>
   command?: readonly string[]
 }): TestProcess {
   const program = quick
-    ? [process.execPath, 'run', '--quiet', '--no-prompt', '--allow-all', root('agent/main.ts')]
+    ? [process.execPath, 'run', '--quiet', '--no-prompt', '--allow-all', root(main)]
     : ['node', root('agent/knoc-agent.mjs')]
   return startProgram(place([...program, ...command]), {
     KNOC_SERVER: server,

@@ -7,15 +7,15 @@ import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
 import { type ApiClient, createApiClient } from '../../deploy/demo/api-client.ts'
 import { makeLicence } from '../../deploy/demo/licence.ts'
 import { waitForAgent } from '../../deploy/demo/seed.ts'
-import { testDatabase } from './database.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
 import { addresses, type TestHost } from './host.ts'
 import type { TestProcess } from './process.ts'
 import { startAgentProcess, startServerProcess, toDatabaseUrl } from './running-server.ts'
 import { until } from './until.ts'
 
 /** Password of everybody on the site. */
-const password = 'a password of tests 1'
-const admin = { UserName: 'root', Password: password }
+export const password = 'a password of tests 1'
+export const admin = { UserName: 'root', Password: password }
 
 /** Where the first server of a site listens. */
 export const serverPort = 8080
@@ -30,13 +30,18 @@ export type Person = Awaited<ReturnType<Site['aPerson']>>
  * Starts a server with a licence and a signed-in administrator, on a database of its own (the run's PostgreSQL)
  * unless `env` says otherwise. Nothing is faked: everything goes through the processes and the HTTP API.
  *
- * With `everywhere` people may be at any address: the client outside is a trusted proxy that names them.
+ * With `everywhere` people may be at any address: the client outside is a trusted proxy that names them. A `database`
+ * that is given is the caller's: its `drop` is called at the end.
  */
 export async function aSite(
   host: TestHost,
-  { env = {}, everywhere = false }: { env?: Record<string, string>; everywhere?: boolean } = {},
+  {
+    env = {},
+    everywhere = false,
+    database: given,
+  }: { env?: Record<string, string>; everywhere?: boolean; database?: TestDatabase } = {},
 ) {
-  const database = await testDatabase({ max: 6 })
+  const database = given ?? (await testDatabase({ max: 6 }))
   const folder = mkdtempSync(join(host.folder, 'site-'))
   const { publicKey, licence } = await makeLicence(join(folder, 'licence'))
   const settings = {
@@ -55,11 +60,15 @@ export async function aSite(
   const servers: TestProcess[] = []
   const agents: TestProcess[] = []
 
-  /** Starts a replica, or one again that was killed; all of them have the same settings but port and name. */
-  async function startServer(port: number = serverPort, replica = `r${port}`) {
+  /** Starts a replica, or one again that was killed; all of them have the same settings but port, name and `its` own. */
+  async function startServer(
+    port: number = serverPort,
+    replica = `r${port}`,
+    its: Record<string, string> = {},
+  ) {
     const server = await startServerProcess({
       place: host.place,
-      env: { ...settings, KNOC_PORT: String(port), KNOC_REPLICA: replica },
+      env: { ...settings, KNOC_PORT: String(port), KNOC_REPLICA: replica, ...its },
     })
     servers.push(server)
     return server
@@ -87,10 +96,20 @@ export async function aSite(
   /** Starts an agent's process, by `port` of a server or proxy on the host's loopback. */
   function startAgent(
     { token, data }: { token: string; data: string },
-    { port = serverPort, ...options }: { port?: number; quick?: boolean; env?: Record<string, string> } = {},
+    {
+      port = serverPort,
+      on = host,
+      ...options
+    }: {
+      port?: number
+      on?: Pick<TestHost, 'place'>
+      quick?: boolean
+      program?: string
+      env?: Record<string, string>
+    } = {},
   ): TestProcess {
     const agent = startAgentProcess({
-      place: host.place,
+      place: on.place,
       server: `http://127.0.0.1:${port}`,
       data,
       token,

@@ -1,0 +1,266 @@
+import type { Right } from './ledger.ts'
+import type { PathState } from './path.ts'
+
+/** One look at a door from an address, from outside. Unix ms; the door was as seen at some instant between the two. */
+export type Look = {
+  door: string
+  address: string
+  startedAt: number
+  endedAt: number
+  state: 'open' | 'refused' | 'silent'
+}
+
+/** A door that is watched: who keeps it, and after how long without the server it closes, if it does. */
+export type Door = {
+  id: string
+  agent: string
+  silenceSeconds: number | null
+  /** A firewall of somebody else's, which fetches a list and keeps the last one: no end closes it by itself. */
+  isFetched?: boolean
+}
+
+/** How long things may take, in ms. Published with each storm's results. */
+export type Bounds = {
+  /** From the end to a shut door with a living agent. */
+  agentEndMs: number
+  /** The same with a dead one: the kernel counts whole seconds. */
+  kernelEndMs: number
+  /** From an acknowledged loss of the right, or from the path's being whole again, to a shut door. */
+  closeMs: number
+  /** From an acknowledged right, or from the path's being whole again, to an open door. */
+  openMs: number
+  /** From silence's N seconds to a shut door. */
+  silenceMs: number
+  /** After an interference with a list: until it is noticed and repaired. */
+  driftMs: number
+}
+
+export const bounds: Bounds = {
+  agentEndMs: 1_000,
+  kernelEndMs: 2_000,
+  closeMs: 3_000,
+  openMs: 6_000,
+  silenceMs: 2_000,
+  driftMs: 7_000,
+}
+
+/** Something that must not have been seen. `byMs`: how far beyond what was allowed. */
+export type Breach = {
+  kind: 'overstay' | 'leftOpen' | 'lockOut'
+  door: string
+  address: string
+  at: number
+  byMs: number
+  limit: 'end' | 'path' | 'silence' | 'open'
+  /** Whose claims concern the door and the address. */
+  persons: string[]
+}
+
+/** What the judge measured, ms. */
+export type Measures = {
+  looks: number
+  /** Those of them at which it was certain what the door had to be, and the path to it was whole. */
+  certain: number
+  /** Doors whose last right ended by time while they were open. */
+  ends: number
+  /** Past the latest end that the agent can have heard of, whatever was up. */
+  longestOverstayMs: number
+  /** From a loss of the right, or the path's being whole, to the last time the door was seen open. */
+  slowestCloseMs: number
+  /** Somebody entitled before a shut door while everything he needed was up; from the right or the whole path on. */
+  longestLockOutMs: number
+  /** Doors that stood open in a silence, so that it had something to close. */
+  heldInSilence: number
+  /** Past the N seconds of a silent server. */
+  longestSilenceMs: number
+}
+
+type Pair = {
+  /** When the last right ended; null while somebody may be in. */
+  overSince: number | null
+  lastMayUntil: number
+  /** The latest end that the agent may hold for it. */
+  heldEnd: number
+  changedAt: number
+  mustSince: number | null
+  wasOpen: boolean
+  /** Seen shut since the last right ended, with a whole path: nothing may open it again. */
+  wasSeenShut: boolean
+}
+
+/**
+ * Holds looks from outside against the books. It knows neither database nor agent: a right is what was answered, the
+ * path what the storm itself broke and the links that came back.
+ *
+ * `stalledMs` says for how long the machine itself stood still between two instants: nobody's fault.
+ */
+export function createJudge(deps: {
+  doors: readonly Door[]
+  rightOf: (door: string, address: string, at: number) => Right
+  pathOf: (agent: string) => PathState
+  stalledMs?: (from: number, to: number) => number
+  bounds?: Bounds
+}) {
+  const limits = deps.bounds ?? bounds
+  const stalledMs = deps.stalledMs ?? (() => 0)
+  const doors = new Map(deps.doors.map((door) => [door.id, door]))
+  const pairs = new Map<string, Pair>()
+  const breaches: Breach[] = []
+  const held = new Set<string>()
+  const worst: Partial<Record<'lockOut' | 'close', Look & { byMs: number }>> = {}
+  const measures: Measures = {
+    looks: 0,
+    certain: 0,
+    ends: 0,
+    longestOverstayMs: 0,
+    slowestCloseMs: 0,
+    longestLockOutMs: 0,
+    heldInSilence: 0,
+    longestSilenceMs: 0,
+  }
+
+  /** To be called whenever the books change, and before each look. */
+  function refresh(door: Door, address: string, at: number): { pair: Pair; right: Right } {
+    const right = deps.rightOf(door.id, address, at)
+    const key = `${door.id} ${address}`
+    const pair = pairs.get(key) ?? newPair()
+    pairs.set(key, pair)
+    if (right.mayUntil !== pair.lastMayUntil) pair.changedAt = at
+    if (right.mayUntil > at) {
+      pair.overSince = null
+      pair.wasSeenShut = false
+      pair.heldEnd = isKnownToAgent(door, pair, at) ? right.mayUntil : Math.max(pair.heldEnd, right.mayUntil)
+    } else if (pair.overSince === null) {
+      pair.overSince = Math.min(at, pair.lastMayUntil === -Infinity ? at : pair.lastMayUntil)
+      if (pair.wasOpen && pair.overSince === pair.lastMayUntil) measures.ends += 1
+    }
+    pair.lastMayUntil = right.mayUntil
+    pair.mustSince = right.must ? (pair.mustSince ?? at) : null
+    return { pair, right }
+  }
+
+  /** A whole path for long enough after the last change: the agent holds no older, later end. */
+  function isKnownToAgent(door: Door, pair: Pair, at: number): boolean {
+    const { wholeSince } = deps.pathOf(door.agent)
+    return wholeSince !== null && at - Math.max(wholeSince, pair.changedAt) > limits.closeMs
+  }
+
+  function take(look: Look): void {
+    const door = doors.get(look.door)
+    if (door === undefined) throw new Error(`no door ${look.door}`)
+    measures.looks += 1
+    const { pair, right } = refresh(door, look.address, Date.now())
+    const path = deps.pathOf(door.agent)
+    const isCertain = right.must || right.mayUntil <= look.startedAt
+    if (isCertain && path.wholeSince !== null) measures.certain += 1
+    pair.wasOpen = look.state === 'open'
+    if (look.state === 'open') judgeOpen(look, { door, pair, path, right })
+    else if (look.state === 'refused') judgeShut(look, { door, pair, path, right })
+  }
+
+  type Case = { door: Door; pair: Pair; path: PathState; right: Right }
+
+  function judgeOpen(look: Look, { door, pair, path, right }: Case): void {
+    const at = look.startedAt
+    judgeSilence(look, { door, pair, path, right })
+    if (pair.overSince === null || at <= pair.overSince) return
+    const late = (since: number) => at - since - stalledMs(since, at)
+    const wasAlive = path.upSince !== null && path.upSince < pair.heldEnd
+    const pastEnd = door.isFetched === true ? -Infinity : late(pair.heldEnd)
+    if (pair.heldEnd > -Infinity) measures.longestOverstayMs = Math.max(measures.longestOverstayMs, pastEnd)
+    const endBound = wasAlive ? limits.agentEndMs : limits.kernelEndMs
+    if (pastEnd > endBound) blame('overstay', 'end', look, right, pastEnd - endBound)
+    if (path.wholeSince === null) return
+    const since = Math.max(pair.overSince, path.wholeSince)
+    if (at < since) return
+    const lateBy = late(since)
+    if (pair.wasSeenShut) blame('leftOpen', 'path', look, right, late(pair.overSince))
+    if (lateBy > measures.slowestCloseMs) {
+      measures.slowestCloseMs = lateBy
+      worst.close = { ...look, byMs: lateBy }
+    }
+    if (lateBy > limits.closeMs) blame('leftOpen', 'path', look, right, lateBy - limits.closeMs)
+  }
+
+  function judgeSilence(look: Look, { door, path, right }: Case): void {
+    if (door.silenceSeconds === null || path.silentSince === null || path.upSince === null) return
+    const closesAt = Math.max(path.silentSince + door.silenceSeconds * 1000, path.upSince)
+    if (look.startedAt <= closesAt) {
+      held.add(`${look.door} ${look.address} ${path.silentSince}`)
+      measures.heldInSilence = held.size
+      return
+    }
+    const late = look.startedAt - closesAt - stalledMs(closesAt, look.startedAt)
+    measures.longestSilenceMs = Math.max(measures.longestSilenceMs, late)
+    if (late > limits.silenceMs) blame('overstay', 'silence', look, right, late - limits.silenceMs)
+  }
+
+  function judgeShut(look: Look, { pair, path, right }: Case): void {
+    const { wholeSince } = path
+    if (pair.overSince !== null && look.startedAt > pair.overSince && wholeSince !== null) {
+      const since = Math.max(pair.overSince, wholeSince)
+      if (look.startedAt - since > limits.closeMs) {
+        pair.wasSeenShut = true
+        pair.heldEnd = Math.min(pair.heldEnd, look.startedAt)
+      }
+    }
+    if (pair.mustSince === null || wholeSince === null) return
+    const isDrifted = look.startedAt - path.driftedAt < limits.driftMs
+    if (isDrifted) return
+    const since = Math.max(
+      pair.mustSince,
+      wholeSince,
+      path.driftedAt === 0 ? 0 : path.driftedAt + limits.driftMs,
+    )
+    if (look.startedAt <= since) return
+    const lockOut = look.startedAt - since - stalledMs(since, look.startedAt)
+    if (lockOut > measures.longestLockOutMs) {
+      measures.longestLockOutMs = lockOut
+      worst.lockOut = { ...look, byMs: lockOut }
+    }
+    if (lockOut > limits.openMs) blame('lockOut', 'open', look, right, lockOut - limits.openMs)
+  }
+
+  function blame(
+    kind: Breach['kind'],
+    limit: Breach['limit'],
+    { door, address, startedAt }: Look,
+    right: Right,
+    byMs: number,
+  ): void {
+    const known = breaches.findLast(
+      (breach) => breach.kind === kind && breach.door === door && breach.address === address,
+    )
+    if (known !== undefined && startedAt - known.at < sameBreachMs) {
+      Object.assign(known, { byMs: Math.max(known.byMs, byMs) })
+      return
+    }
+    const persons = [...new Set(right.claims.map(({ person }) => person))]
+    breaches.push({ kind, limit, door, address, at: startedAt, byMs, persons })
+  }
+
+  return {
+    /** The books have changed. */
+    note: (at: number, addresses: Iterable<string>) => {
+      for (const address of addresses) for (const door of doors.values()) refresh(door, address, at)
+    },
+    take,
+    breaches: (): readonly Breach[] => breaches,
+    measures: (): Measures => ({ ...measures }),
+    /** The looks at which the slowest of the legal was seen. */
+    worst: () => ({ ...worst }),
+  }
+}
+
+/** Looks at the same thing within this time are one breach. */
+const sameBreachMs = 10_000
+
+const newPair = (): Pair => ({
+  overSince: null,
+  lastMayUntil: -Infinity,
+  heldEnd: -Infinity,
+  changedAt: 0,
+  mustSince: null,
+  wasOpen: false,
+  wasSeenShut: false,
+})
