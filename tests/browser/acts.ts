@@ -27,6 +27,17 @@ export async function signInAdmin(page: Page, login: Login): Promise<void> {
   await page.waitForURL('**/admin/home')
 }
 
+/** Signs the administrator out, and waits for the page that starts anew: the guards lead to the login before it. */
+export async function logOutAdmin(page: Page): Promise<void> {
+  await markDocument(page)
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Log out' }).click()
+  await expect
+    .poll(() => isSameDocument(page).catch(() => true), { timeout: 20_000, interval: 20 })
+    .toBe(false)
+  await heading(page, 'Admin login').waitFor()
+}
+
 /** Goes to one of the console's pages by its navigation. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click()

@@ -5,7 +5,7 @@ import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests
 import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser-site.ts'
 import { requireProgram } from '#tests/support/debian.ts'
 import { aDoor, aList, anAgentRow, closing, inSeconds } from '#tests/support/door-builders.ts'
-import { chooseAction, heading, signInAdmin, submitLogin } from './acts.ts'
+import { chooseAction, heading, logOutAdmin, signInAdmin, submitLogin } from './acts.ts'
 import { findBreaches } from './axe.ts'
 import { changeAnswer } from './change-answer.ts'
 import { createCodeApp } from './codes.ts'
@@ -97,9 +97,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
       await theirs.getByLabel('I have kept them').check()
       await theirs.getByRole('button', { name: 'Continue' }).click()
       await heading(theirs, 'Home').waitFor()
-      await theirs.getByRole('button', { name: /^Account of/ }).click()
-      await theirs.getByRole('menuitem', { name: 'Log out' }).click()
-      await heading(theirs, 'Admin login').waitFor()
+      await logOutAdmin(theirs)
       await submitLogin(theirs, grace)
       await theirs.getByRole('button', { name: 'Log in', exact: true }).waitFor()
       await check({}, theirs)

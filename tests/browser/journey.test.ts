@@ -10,6 +10,7 @@ import {
   goTo,
   heading,
   isSameDocument,
+  logOutAdmin,
   markDocument,
   reads,
   signIn,
@@ -460,11 +461,7 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
 
     it('logs out', async () => {
       const { page } = boss
-      await page.getByRole('button', { name: /^Account of/ }).click()
-      await page.getByRole('menuitem', { name: 'Log out' }).click()
-      // First the guards lead there, then the page starts anew.
-      await page.waitForURL('**/admin/login')
-      await page.waitForLoadState('networkidle')
+      await logOutAdmin(page)
       await page.goto('/admin/knocs')
       await page.waitForURL('**/admin/login')
       await signInAdmin(page, admin)

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests/support/browser.ts'
 import { type LocalhostSite, localhostAdmin, openLocalhostSite } from '#tests/support/localhost-site.ts'
 import { findBarriers } from './accessibility.ts'
-import { heading, submitLogin } from './acts.ts'
+import { heading, logOutAdmin, submitLogin } from './acts.ts'
 
 const user = { userName: 'robin', password: 'a password of users 1' }
 const passkeyButton = { name: 'Sign in with a passkey' }
@@ -54,10 +54,7 @@ describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000, ret
         await page.getByRole('button', { name: /^Account of/ }).click()
         await page.getByRole('menuitem', { name: 'Passkeys' }).click()
       },
-      logout: async (page: Page) => {
-        await page.getByRole('button', { name: /^Account of/ }).click()
-        await page.getByRole('menuitem', { name: 'Log out' }).click()
-      },
+      logout: logOutAdmin,
       demandSecondFactor: () =>
         site.db
           .updateTable('admins')
