@@ -6,13 +6,15 @@ import { startWireServer } from './wire-server.ts'
 
 const token = 'a-token-of-more-than-twenty-characters'
 
-/** A host with one set, a server on the wire, and agents that are started on it one after the other. */
+/** A host with a set of each family, a server on the wire, and agents that are started on it one after the other. */
 export async function aWiredHost() {
   const ns = createNamespace()
   ns.run('create', 'four', 'hash:ip', 'family', 'inet', 'timeout', '0')
+  ns.run('create', 'six', 'hash:ip', 'family', 'inet6', 'timeout', '0')
   const server = await startWireServer({ token })
   const four = ipsetTarget('four', 4)
-  server.targets.push(four)
+  const six = ipsetTarget('six', 6)
+  server.targets.push(four, six)
   let stops: (() => Promise<unknown>)[] = []
 
   /** Starts an agent; it may or may not find the server. */
@@ -46,11 +48,12 @@ export async function aWiredHost() {
     ns,
     server,
     four,
+    six,
     data: `${ns.folder}/data`,
     start,
     startLinked,
     stopAgents,
-    stands: (address: string) => ns.entries('four').has(address),
+    stands: (address: string, set = 'four') => ns.entries(set).has(address),
     outcomeOf: (order: ReturnType<typeof anOrder>) => server.resultOf(order)?.outcome,
     /** The whole truth of a target, as the server tells it to an agent of another epoch. */
     sendTruth: (asOfGeneration: number, ...entries: ReturnType<typeof anOrder>[]) =>
