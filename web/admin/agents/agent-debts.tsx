@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { DoorClosed } from 'lucide-react'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { AgentDebt } from '#server/agents/agent-list.schema.ts'
 import { Badge } from '../../components/badge.tsx'
@@ -8,24 +7,15 @@ import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useNow } from '../../components/use-now.ts'
+import { useServerSide } from '../../components/use-server-side.ts'
 import { pollMs, queries } from '../admin-queries.ts'
-import { useDebounced } from '../users/use-debounced.ts'
-
-const pageSize = 25
 
 /** The doors that were ordered closed and not seen closed, by page: an agent may be away for long. */
 export function AgentDebts({ agentId }: { agentId: string }) {
   const { t } = useTranslation()
-  const [search, setSearch] = useState('')
-  const [sort, setSort] = useState<{ id: string; desc: boolean } | null>({ id: 'Since', desc: false })
-  const [page, setPage] = useState(0)
+  const { query, serverSide } = useServerSide({ id: 'Since', desc: false })
   const debts = useQuery({
-    ...queries.agentDebts(agentId, {
-      limit: pageSize,
-      offset: page * pageSize,
-      search: useDebounced(search.trim()),
-      ...(sort ? { sort: `${sort.desc ? '-' : ''}${sort.id}` } : {}),
-    }),
+    ...queries.agentDebts(agentId, query),
     refetchInterval: pollMs.agents,
   })
   return (
@@ -68,22 +58,7 @@ export function AgentDebts({ agentId }: { agentId: string }) {
         },
         { id: 'ends', header: t('admin.agent.ends'), cell: (debt) => <End debt={debt} /> },
       ]}
-      server={{
-        total: debts.data?.total ?? 0,
-        search,
-        onSearch: (text) => {
-          setSearch(text)
-          setPage(0)
-        },
-        sort,
-        onSort: (next) => {
-          setSort(next)
-          setPage(0)
-        },
-        page,
-        pageSize,
-        onPage: setPage,
-      }}
+      server={serverSide(debts.data?.total)}
     />
   )
 }

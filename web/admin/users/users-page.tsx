@@ -7,19 +7,17 @@ import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { useServerSide } from '../../components/use-server-side.ts'
 import type { Versioned } from '../admin-api.ts'
 import { pollMs, queries } from '../admin-queries.ts'
 import type { AccountQuestion } from '../people/account-questions.tsx'
 import { useErrorDialog } from '../shell/admin-errors.tsx'
-import { useDebounced } from './use-debounced.ts'
 import { userColumns } from './user-columns.tsx'
 import { UserDetailDialog } from './user-detail-dialog.tsx'
 import { UserFormDialog } from './user-form-dialog.tsx'
 import { UserLimitNote } from './user-limit-note.tsx'
 import { UserMenu } from './user-menu.tsx'
 import { UserQuestions } from './user-questions.tsx'
-
-const pageSize = 25
 
 /** What is open above the table. */
 type Opened =
@@ -35,17 +33,10 @@ export function UsersPage() {
   const { t } = useTranslation()
   const client = useQueryClient()
   const showError = useErrorDialog()
-  const [search, setSearch] = useState('')
-  const [sort, setSort] = useState<{ id: string; desc: boolean } | null>({ id: 'Name', desc: false })
-  const [page, setPage] = useState(0)
+  const { query, serverSide } = useServerSide({ id: 'Name', desc: false })
   const [opened, setOpened] = useState<Opened>(none)
   const users = useQuery({
-    ...queries.users({
-      limit: pageSize,
-      offset: page * pageSize,
-      search: useDebounced(search.trim()),
-      ...(sort ? { sort: `${sort.desc ? '-' : ''}${sort.id}` } : {}),
-    }),
+    ...queries.users(query),
     staleTime: 0,
     refetchInterval: pollMs.users,
   })
@@ -101,22 +92,7 @@ export function UsersPage() {
             action={create}
           />
         }
-        server={{
-          total: users.data?.total ?? 0,
-          search,
-          onSearch: (text) => {
-            setSearch(text)
-            setPage(0)
-          },
-          sort,
-          onSort: (next) => {
-            setSort(next)
-            setPage(0)
-          },
-          page,
-          pageSize,
-          onPage: setPage,
-        }}
+        server={serverSide(users.data?.total)}
       />
       <UserFormDialog
         open={opened.dialog === 'create' || opened.dialog === 'edit'}
