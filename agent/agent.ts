@@ -14,6 +14,7 @@ import { createLists, type DueAddress } from './lists.ts'
 import type { AgentLog } from './log.ts'
 import { createOrders } from './orders.ts'
 import type { Recovered } from './recover.ts'
+import { createRefreshes } from './refreshes.ts'
 import { createResults } from './results.ts'
 import { hasRebooted, startUp } from './start-up.ts'
 import { createTicker } from './ticker.ts'
@@ -121,6 +122,8 @@ export function createAgent(deps: {
     log,
   })
 
+  const refreshes = createRefreshes({ lists, nowOrWall, send, log })
+
   const takeTime = (frame: { nowMs: number; truthAtMs?: number }) => {
     clock.take(frame)
     ticker.look()
@@ -131,6 +134,7 @@ export function createAgent(deps: {
     {
       welcome: (frame) => {
         mayOpen = frame.mayOpen
+        if (frame.epoch !== orders.epoch()) refreshes.drop()
         orders.takeWelcome(frame)
         takeTime(frame)
         keepClock()
@@ -148,6 +152,7 @@ export function createAgent(deps: {
       digestRequest: ({ request, targetId }) =>
         send({ type: 'digest', request, targetId, buckets: held.digestOf(targetId) }),
       listingRequest: listings.take,
+      refresh: refreshes.take,
       move: () => {},
     }
 

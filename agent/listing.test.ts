@@ -134,7 +134,7 @@ describe.skipIf(!hasKernelSets())('the agent, on the real kernel', () => {
   })
 
   it('tells what really stands there, whoever put it there, and speaks to a server of the older protocol', async () => {
-    expect(server.ofType('hello')[0]?.protocol).toEqual({ min: 1, max: 2 })
+    expect(server.ofType('hello')[0]?.protocol).toEqual({ min: 1, max: 3 })
     const order = anOrder(four, '192.0.2.7', 1, Date.now() + 60_000)
     server.order(order)
     await until('open', () => server.resultOf(order)?.outcome === 'verified')

@@ -10,9 +10,9 @@ import { z } from 'zod'
 
 /**
  * Protocol versions this build speaks; the highest both ends know is used, and no frame of a younger one is sent.
- * 2 added listingRequest and listing.
+ * 2 added listingRequest and listing, 3 refresh and refreshed.
  */
-export const protocolVersions = { min: 1, max: 2 } as const
+export const protocolVersions = { min: 1, max: 3 } as const
 
 /** Limits both ends keep. Frames in bytes, intervals in milliseconds. */
 export const linkLimits = {
@@ -207,6 +207,17 @@ export const agentFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('drift'), drifts: z.array(driftSchema).max(100) }),
   z.object({ type: z.literal('targetReports'), reports: z.array(targetReportSchema).max(500) }),
   listingSchema,
+  /**
+   * The device was told to fetch its list, and took the order; or why not. Of several refreshes that came while one
+   * was under way only the newest is answered. Protocol 3.
+   */
+  z.object({
+    type: z.literal('refreshed'),
+    targetId: z.uuid(),
+    generation: z.number().int().positive(),
+    atMs: instantMs,
+    error: z.object({ code: z.string().max(64), text: z.string().max(1000) }).nullable(),
+  }),
 ])
 export type AgentFrame = z.infer<typeof agentFrameSchema>
 
@@ -260,6 +271,11 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
     entries: z.array(orderSchema).max(1000),
     last: z.boolean(),
   }),
+  /**
+   * Tell the target's device to fetch its list now: something on it changed, lately under this generation. The list
+   * itself is read from the server. Answered by `refreshed`; may be sent again. Protocol 3, "Passive+".
+   */
+  z.object({ type: z.literal('refresh'), targetId: z.uuid(), generation: z.number().int().positive() }),
   /** Open a new link elsewhere, after a wait, then drop this one. */
   z.object({ type: z.literal('move'), afterMs: z.number().int().min(0).max(15_000) }),
 ])

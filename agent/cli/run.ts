@@ -10,6 +10,7 @@ import { createHaproxySockets } from '../drivers/haproxy-socket.ts'
 import { createDrivers } from '../drivers/index.ts'
 import { emptySet } from '../drivers/ipset.ts'
 import { createIpsetPipe } from '../drivers/ipset-pipe.ts'
+import { createPanosApi } from '../drivers/panos-api.ts'
 import { openIdentity } from '../identity.ts'
 import { lockDataFolder } from '../lock.ts'
 import { createLog } from '../log.ts'
@@ -48,6 +49,7 @@ export async function runAgent(
   const ipset = findProgram('ipset')
   const pipe = createIpsetPipe({ ipset: ipset ?? 'ipset' })
   const sockets = createHaproxySockets()
+  const panosApi = createPanosApi({ ca: config.ca })
   const sets = openManagedSets(join(config.dataFolder, 'sets.json'), config.managedSets)
   const { canEndSockets } = config
   const connections = createHostConnections({ find: findProgram, canEndSockets, pipe, sets })
@@ -69,6 +71,7 @@ export async function runAgent(
       ipset: { ipset, pipe, sets, connections },
       haproxy: { sockets, allowed: config.haproxyAllowed },
       script: { folder: scriptFolder, timeoutMs: config.scriptTimeoutMs, unseal: identity.unseal },
+      panos: { api: panosApi, unseal: identity.unseal },
     }),
     emptyManaged: async () => {
       for (const { name } of sets.all()) {
@@ -90,6 +93,7 @@ export async function runAgent(
   await agent.stop()
   pipe.stop()
   sockets.stop()
+  panosApi.stop()
   unlock()
   return 0
 }

@@ -27,6 +27,18 @@ export type DriverErrorCode =
   | 'scriptNotAllowed'
   | 'scriptFailed'
   | 'timeout'
+  | 'unreachable'
+  | 'untrusted'
+  | 'keyRefused'
+  | 'listMissing'
+  | 'unknownDevice'
+  | 'unknownVsys'
+  | 'deviceBusy'
+  | 'deviceRefused'
+  | 'badAnswer'
+  | 'answerTooLong'
+  | 'unknownTarget'
+  | 'onlyFetched'
   | 'unknown'
 
 export type DriverError = { code: DriverErrorCode; text: string }
@@ -61,6 +73,11 @@ export type Driver = {
   empty: () => Promise<Health>
   /** Ends the established connections of addresses that were closed, where this kind of point can. */
   cut?: (entries: readonly Closing[]) => Promise<DriverError | null>
+  /**
+   * Tells the device to fetch the list from the server now; null when it took the order. Only for lists that are
+   * fetched (Passive+): the server names no entries for them.
+   */
+  refresh?: () => Promise<DriverError | null>
   /** False where entries stand without an end, so that what is listed says nothing about it. */
   keepsEnds?: false
   /** Hears at once of an enforcement point that has lost its entries: the list is then looked at. The last one counts. */

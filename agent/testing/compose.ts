@@ -8,6 +8,7 @@ import { createHaproxySockets } from '../drivers/haproxy-socket.ts'
 import { createDrivers } from '../drivers/index.ts'
 import { emptySet } from '../drivers/ipset.ts'
 import { createIpsetPipe, type IpsetPipe } from '../drivers/ipset-pipe.ts'
+import { createPanosApi } from '../drivers/panos-api.ts'
 import { openIdentity } from '../identity.ts'
 import type { AgentLog } from '../log.ts'
 import { openManagedSets } from '../managed-sets.ts'
@@ -27,6 +28,8 @@ export type ComposeOptions = {
   /** Programs of the host that end connections; none without it. */
   find?: FindProgram
   host?: HostClock
+  /** Vouches for devices, PEM. */
+  ca?: string
   log?: AgentLog
 }
 
@@ -39,6 +42,7 @@ export function composeAgent(options: ComposeOptions): {
   const { dataFolder, ipset, log = quietLog } = options
   const pipe = createIpsetPipe({ ipset })
   const sockets = createHaproxySockets()
+  const panosApi = createPanosApi({ ca: options.ca })
   const sets = openManagedSets(join(dataFolder, 'sets.json'), [])
   const connections = createHostConnections({
     find: options.find ?? (() => undefined),
@@ -63,6 +67,7 @@ export function composeAgent(options: ComposeOptions): {
       ipset: { ipset, pipe, sets, connections },
       haproxy: { sockets, allowed: options.haproxy ?? [] },
       script: { folder: options.scriptFolder, timeoutMs: 2_000, unseal: identity.unseal },
+      panos: { api: panosApi, unseal: identity.unseal },
     }),
     emptyManaged: async () => {
       for (const { name } of sets.all()) await emptySet(ipset, name)
@@ -84,6 +89,7 @@ export function composeAgent(options: ComposeOptions): {
     await agent.stop()
     pipe.stop()
     sockets.stop()
+    panosApi.stop()
   }
   return { agent, pipe, stop }
 }

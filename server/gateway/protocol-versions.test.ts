@@ -17,7 +17,8 @@ afterAll(async () => {
 it.each([
   { speaks: { min: 1, max: 1 }, with: 1 },
   { speaks: { min: 1, max: 2 }, with: 2 },
-  { speaks: { min: 2, max: 7 }, with: 2 },
+  { speaks: { min: 1, max: 3 }, with: 3 },
+  { speaks: { min: 2, max: 7 }, with: 3 },
 ])(
   'speaks version $with with an agent that knows $speaks.min to $speaks.max',
   async ({ speaks, with: version }) => {
@@ -28,7 +29,7 @@ it.each([
 )
 
 it('refuses an agent with which it has no version in common', async () => {
-  const link = await replica.link(await anAgent(database.db), { protocol: { min: 3, max: 4 }, withinMs: 300 })
+  const link = await replica.link(await anAgent(database.db), { protocol: { min: 4, max: 5 }, withinMs: 300 })
   expect(link.closed).toEqual([4426])
 })
 
@@ -36,6 +37,7 @@ it('ends the link of an agent that tells a list which it was not asked for', asy
   for (const protocol of [
     { min: 1, max: 1 },
     { min: 1, max: 2 },
+    { min: 1, max: 3 },
   ]) {
     const link = await replica.link(await anAgent(database.db), { protocol })
     const targetId = crypto.randomUUID()

@@ -1,10 +1,11 @@
 import { allowlist } from './allowlist.ts'
 import { haproxy } from './haproxy.ts'
 import { ipset } from './ipset.ts'
+import { panos } from './panos.ts'
 import { script } from './script.ts'
 
 /** Every kind of enforcement point, by the key that names it in `Config`. To add one: copy ipset.ts, add a line. */
-export const definitions = { allowlist, ipset, haproxy, script } as const
+export const definitions = { allowlist, ipset, haproxy, script, panos } as const
 
 export type BackendId = keyof typeof definitions
 
