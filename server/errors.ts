@@ -61,6 +61,7 @@ export const errorStatus = {
   'err.detachBackends': 409,
   'err.listInUse': 409,
   'err.detachAcls': 409,
+  'err.partOfKnoc': 409,
   'err.backendTypeFixed': 409,
   'err.confirmWholeInternet': 409,
   'err.targetTaken': 409,

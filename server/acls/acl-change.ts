@@ -15,9 +15,10 @@ import { apiError } from '../errors.ts'
 import { shortenKnocGrants } from '../grants/shorten.service.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { AclChange, AclFields } from './acl.schema.ts'
-import { canBeParent, insertAcl, lockAcl, updateAcl } from './acl.store.ts'
+import { insertAcl, listChildIds, lockAcl, updateAcl } from './acl.store.ts'
 import { type GrantRules, toRanges, toSpecifiedIps } from './acl-addresses.ts'
 import type { AclRecord } from './acl-record.query.ts'
+import { checkMirrored, takeParent, toChildFields } from './child-acl.ts'
 
 /** What every write of an ACL needs beside the ACL. */
 type Surroundings = Acting & {
@@ -33,24 +34,31 @@ type Surroundings = Acting & {
   path: readonly string[]
 }
 
-/** Makes an ACL with its lists, inside `rights.change`. Throws what its settings and `retarget` throw. */
+/**
+ * Makes an ACL with its lists, inside `rights.change`. Below a parent the fields are the parent's, see `toChildFields`.
+ * Throws what its settings, `takeParent` and `retarget` throw.
+ */
 export async function addAcl(
   tx: Kysely<DB>,
   parts: Surroundings & { id: string; parentId: string | null; fields: AclFields },
 ): Promise<void> {
-  const { Config, ID: _, ...fields } = parts.fields
-  await checkParent(tx, parts.parentId, parts)
+  const { Config, ID: _, ...own } = parts.fields
   const list = readList(Config, { ...parts, stored: null, isMoved: false })
-  const record = { id: parts.id, parentId: parts.parentId, backendId: parts.backend.id, fields, ...list }
+  const { id, parentId, backend, path } = parts
+  const parent = await takeParent(tx, parentId, { id, type: backend.type, config: list.config, path })
+  const fields = parent === null ? own : toChildFields(parent.fields)
+  const record = { id, parentId, backendId: backend.id, fields, ...list }
   await followListKey(tx, parts, { before: {}, after: list.config })
   await insertAcl(tx, { ...record, ...toWrite(record, parts) })
-  await retarget(tx, parts.id, parts.scope)
+  await retarget(tx, id, parts.scope)
 }
 
 /**
  * Changes an ACL, inside `rights.change`: what is absent stays, and a shorter MaximumGrantDuration shortens what is
- * open. `isMoved` when secrets sealed before can't be read
- * where its entries go now. Answers the ACL as it is then.
+ * open. Its children follow. `isMoved` when secrets sealed before can't be read where its entries go now. Answers the
+ * ACL as it is then.
+ *
+ * @throws err.invalidField for another ParentID than it has, and for a child's field that is its parent's to say.
  */
 export async function changeAcl(
   tx: Kysely<DB>,
@@ -62,19 +70,23 @@ export async function changeAcl(
   },
 ): Promise<AclRecord> {
   const before = await lockAcl(tx, parts.id)
-  const { Config, ...change } = parts.change
-  const parentId = parts.parentId === undefined ? before.parentId : parts.parentId
-  if (parentId !== before.parentId) await checkParent(tx, parentId, parts)
+  const { Config } = parts.change
+  const change = definedOf(parts.change)
+  const { parentId } = before
+  if (parts.parentId !== undefined && parts.parentId !== parentId)
+    throw apiError('err.invalidField', { extra: [...parts.path, 'ParentID'].join('.') })
+  if (parentId !== null) checkMirrored(before, { change, path: parts.path })
   const stored = { plain: before.config, sealed: before.sealed }
   const list = readList(Config ?? { [parts.backend.type]: before.config }, {
     ...parts,
     stored,
     isMoved: parts.isMoved || before.backendId !== parts.backend.id,
   })
-  const fields = { ...before.fields, ...definedOf(change) }
+  const fields = { ...before.fields, ...change }
   const record = { id: parts.id, parentId, backendId: parts.backend.id, fields, ...list }
   await followListKey(tx, parts, { before: before.config, after: list.config })
   await updateAcl(tx, { ...record, ...toWrite(record, parts) })
+  await mirrorToChildren(tx, record, parts)
   await shortenKnocGrants(tx, parts.id, {
     before: before.fields.MaximumGrantDuration,
     after: fields.MaximumGrantDuration,
@@ -82,6 +94,13 @@ export async function changeAcl(
   await retarget(tx, parts.id, parts.scope)
   await noteCredentials(tx, [...new Set([before.backendId, parts.backend.id])])
   return record
+}
+
+async function mirrorToChildren(tx: Kysely<DB>, parent: AclRecord, parts: Surroundings): Promise<void> {
+  for (const id of await listChildIds(tx, parent.id)) {
+    const child = { ...(await lockAcl(tx, id)), fields: toChildFields(parent.fields) }
+    await updateAcl(tx, { ...child, ...toWrite(child, parts) })
+  }
 }
 
 const toWrite = ({ fields }: Pick<AclRecord, 'fields'>, { rules, path, by }: Surroundings) => ({
@@ -134,16 +153,10 @@ async function followListKey(
   })
 }
 
-async function checkParent(
-  tx: Kysely<DB>,
-  parentId: string | null,
-  { id, path }: { id: string; path: readonly string[] },
-): Promise<void> {
-  if (parentId === null) return
-  if (parentId === id || !(await canBeParent(tx, parentId)))
-    throw apiError('err.invalidField', { extra: [...path, 'ParentID'].join('.') })
-}
-
 /** The fields that a change names. */
-const definedOf = (change: Omit<AclChange, 'Config'>): Partial<AclRecord['fields']> =>
-  Object.fromEntries(Object.entries(change).filter(([name, value]) => value !== undefined && name !== 'ID'))
+const definedOf = (change: AclChange): Partial<AclRecord['fields']> =>
+  Object.fromEntries(
+    Object.entries(change).filter(
+      ([name, value]) => value !== undefined && name !== 'ID' && name !== 'Config',
+    ),
+  )

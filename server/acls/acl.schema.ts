@@ -121,12 +121,17 @@ export const aclUpdateSchema = z.strictObject({
   ...confirmation,
 })
 
+/** What an ACL or a backend is in a Passive+ knoc; null for everything else. Specification README "Passive+". */
+export type PassivePlusPart = 'parent' | 'child' | null
+
 /** One ACL as the console's list of ACLs sees it. */
 export type AclRow = AclFields & {
   ID: string
   BackendID: string
   BackendName: string
   ParentID: string | null
+  /** A part of a Passive+ knoc is deleted with the whole only. */
+  PassivePlus: PassivePlusPart
   LastModifiedAt: string
   LastModifiedBy: string | null
 }

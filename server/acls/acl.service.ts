@@ -13,6 +13,7 @@ import { newId } from '../platform/random.ts'
 import type { aclSchema, aclUpdateSchema } from './acl.schema.ts'
 import { listChildIds, lockAcl, markAclDeleted } from './acl.store.ts'
 import { addAcl, changeAcl } from './acl-change.ts'
+import { findWholeKnoc, listFamily } from './passive-plus.query.ts'
 
 export { listChildIds, lockAcl, markAclDeleted } from './acl.store.ts'
 
@@ -30,7 +31,7 @@ export async function createAcl(
   if ((await findBackendType(db.grants, BackendID)) === undefined)
     throw apiError('err.noBackendSelected', { extra: 'BackendID' })
   const id = newId()
-  const scope = [id]
+  const scope = ParentID == null ? [id] : [id, ParentID]
   await rights.change({ acls: scope }, 'knocChanged', async (tx) => {
     const { backend, agent } = await takeBackend(tx, BackendID, { mode: 'share' })
     if (agent !== null) checkCapable(getDefinition(backend.type), agent)
@@ -51,7 +52,7 @@ export async function updateAcl(
   { id, request, by, requestId }: Acting & { id: string; request: z.output<typeof aclUpdateSchema> },
 ): Promise<void> {
   await checkLicensed(db.grants)
-  const scope = await listSharers(db.grants, [id])
+  const scope = await listSharers(db.grants, await listFamily(db.grants, [id]))
   await rights.change({ acls: scope }, 'knocChanged', async (tx) => {
     const { BackendID, ParentID, ConfirmWholeInternet, ID: _, ...change } = request
     const { backendId } = await lockAcl(tx, id)
@@ -71,8 +72,8 @@ export async function updateAcl(
 }
 
 /**
- * Deletes an ACL with its memberships; its entries stay until they are seen closed. Throws err.notFound, and
- * err.detachAcls for a parent or a child, which go together with their knoc only.
+ * Deletes an ACL with its memberships; its entries stay until they are seen closed. Throws err.notFound, and for a
+ * parent or a child, which go together only, err.partOfKnoc (Extra: the Passive+ knoc) or err.detachAcls.
  */
 export async function deleteAcl(
   { rights }: Pick<Deps, 'rights'>,
@@ -80,6 +81,8 @@ export async function deleteAcl(
 ): Promise<void> {
   await rights.change({ acls: [id] }, 'knocDeleted', async (tx) => {
     const { fields, parentId } = await lockAcl(tx, id)
+    const whole = await findWholeKnoc(tx, [id])
+    if (whole !== undefined) throw apiError('err.partOfKnoc', { extra: whole })
     if (parentId !== null || (await listChildIds(tx, id)).length > 0) throw apiError('err.detachAcls')
     await markAclDeleted(tx, id, by)
     await retarget(tx, id, [id])

@@ -48,17 +48,18 @@ export async function updateAcl(tx: Kysely<DB>, acl: AclWrite): Promise<void> {
   await insertRanges(tx, acl)
 }
 
-/** Whether an ACL is there and may have children itself: it is not deleted and no child. */
-export async function canBeParent(tx: Kysely<DB>, id: string): Promise<boolean> {
-  const rows = await tx
+/** An ACL that may have children: it is there and no child itself. It can't be deleted before the transaction ends. */
+export async function findParent(tx: Kysely<DB>, id: string): Promise<AclRecord | null> {
+  const row = await tx
     .selectFrom('acls')
-    .select('id')
+    .select(aclColumns)
+    .select((from) => sql<Range[]>`${rangesOf(from.ref('acls.id'))}`.as('ranges'))
     .where('id', '=', id)
     .where('parentId', 'is', null)
     .where('deletedAt', 'is', null)
     .forShare()
-    .execute()
-  return rows.length > 0
+    .executeTakeFirst()
+  return row === undefined ? null : toAclRecord(row as AclRow)
 }
 
 /** The children of an ACL that aren't deleted. */

@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely'
+import type { PassivePlusPart } from '../acls/acl.schema.ts'
+import { passivePlusPart } from '../acls/passive-plus.query.ts'
 import type { DB } from '../platform/database.types.ts'
 import { type Page, type SortColumns, toLikePattern, toPage, toPageSql } from '../platform/page.ts'
 import type { ListQuery } from '../platform/wire.schema.ts'
@@ -13,7 +15,9 @@ export async function listBackends(db: Kysely<DB>, query: ListQuery): Promise<Pa
   const { rows } = await sql<Row>`
     select count(*) over () as total, b.id, b.name, b.type, b.agent_id, g.name as agent_name, b.config, b.sealed,
       b.needs_credentials, b.last_modified_at, b.last_modified_by,
-      (select count(*) from acls a where a.backend_id = b.id and a.deleted_at is null) as acl_count
+      (select count(*) from acls a where a.backend_id = b.id and a.deleted_at is null) as acl_count,
+      (select min(${passivePlusPart('a', sql`b.type`)}) from acls a
+        where a.backend_id = b.id and a.deleted_at is null) as passive_plus
     from backends b left join agents g on g.id = b.agent_id
     where b.deleted_at is null and (${pattern}::text is null
       or b.name ilike ${pattern} or b.type ilike ${pattern} or g.name ilike ${pattern})
@@ -41,6 +45,7 @@ type Row = {
   lastModifiedAt: Date
   lastModifiedBy: string | null
   aclCount: number
+  passivePlus: PassivePlusPart
 }
 
 const toRow = (row: Row): BackendRow => ({
@@ -52,6 +57,7 @@ const toRow = (row: Row): BackendRow => ({
   Config: toWireConfig(row),
   NeedsCredentials: row.needsCredentials,
   ACLCount: row.aclCount,
+  PassivePlus: row.passivePlus,
   LastModifiedAt: row.lastModifiedAt.toISOString(),
   LastModifiedBy: row.lastModifiedBy,
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { PassivePlusPart } from '../acls/acl.schema.ts'
 import { requiredText } from '../platform/wire.schema.ts'
 
 /** One key, the type, with that type's settings. */
@@ -44,6 +45,8 @@ export type BackendRow = {
   /** Its secrets can't be read any more and have to be given again. */
   NeedsCredentials: boolean
   ACLCount: number
+  /** Whether its ACLs are parents or children of Passive+ knocs. */
+  PassivePlus: PassivePlusPart
   LastModifiedAt: string
   LastModifiedBy: string | null
 }

@@ -1,3 +1,4 @@
+import { findWholeKnoc } from '../acls/passive-plus.query.ts'
 import type { Acting } from '../audit/acting-admin.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import type { Deps } from '../context.ts'
@@ -63,14 +64,23 @@ export async function updateBackend(
   })
 }
 
-/** Deletes a backend that no ACL needs. Throws err.notFound, err.detachAcls. */
+/**
+ * Deletes a backend that no ACL needs. Throws err.notFound, err.detachAcls, and err.partOfKnoc (Extra: the Passive+
+ * knoc) where deleting the ACL alone would be refused as well.
+ */
 export async function deleteBackend(
   { db }: Pick<Deps, 'db'>,
   { id, by, requestId }: Acting & { id: string },
 ): Promise<void> {
   await inTransaction(db.grants, async (tx) => {
     const { name } = await lockBackend(tx, id, 'update')
-    if ((await listAclsOfBackend(tx, id)).length > 0) throw apiError('err.detachAcls')
+    const acls = await listAclsOfBackend(tx, id)
+    const whole = await findWholeKnoc(
+      tx,
+      acls.map((acl) => acl.id),
+    )
+    if (whole !== undefined) throw apiError('err.partOfKnoc', { extra: whole })
+    if (acls.length > 0) throw apiError('err.detachAcls')
     await markBackendDeleted(tx, id, by)
     await writeAudit(tx, [{ kind: 'DeleteBackend', fields: { AdminName: by, Description: name } }], requestId)
   })

@@ -8,7 +8,7 @@ import type { DB } from '../platform/database.types.ts'
 import { etagOf } from '../platform/http/etag.ts'
 import { type Page, type SortColumns, toLikePattern, toPage, toPageSql } from '../platform/page.ts'
 import type { ListQuery } from '../platform/wire.schema.ts'
-import type { KnocDetail, KnocRow } from './knoc.schema.ts'
+import type { KnocDetail, KnocFirewall, KnocRow } from './knoc.schema.ts'
 
 /** A page of the knocs an administrator sees, with search over description, backend and agent. */
 export async function listKnocs(db: Kysely<DB>, query: ListQuery): Promise<Page<KnocRow>> {
@@ -20,7 +20,8 @@ export async function listKnocs(db: Kysely<DB>, query: ListQuery): Promise<Page<
       select a.id, count(*) over () as total, row_number() over (order by ${order}) as place
       from acls a join backends b on b.id = a.backend_id left join agents g on g.id = b.agent_id
       where a.deleted_at is null and not a.hide_from_admins and (${pattern}::text is null
-        or a.description ilike ${pattern} or b.name ilike ${pattern} or g.name ilike ${pattern})
+        or a.description ilike ${pattern} or b.name ilike ${pattern} or g.name ilike ${pattern}
+        or exists (select ${firewallsOf} and (fb.name ilike ${pattern} or fg.name ilike ${pattern})))
       order by place ${limits}`,
   )
   return toPage(rows, toRow)
@@ -28,21 +29,37 @@ export async function listKnocs(db: Kysely<DB>, query: ListQuery): Promise<Page<
 
 /** One knoc as its update page needs it, with the version to name when it is written; throws err.notFound. */
 export async function getKnoc(db: Kysely<DB>, id: string): Promise<{ knoc: KnocDetail; etag: string }> {
+  const row = await getRow(db, id)
+  const [childId] = row.parentId === null ? row.children : []
+  const written = {
+    ...toParts(row, row.parentId === null ? row : await getRow(db, row.parentId)),
+    ...(childId !== undefined && { Child: toParts(await getRow(db, childId), row) }),
+    ...(await readMembers(db, row.parentId ?? row.id)),
+  }
+  // What others change besides (counts, links, names) is not part of the version.
+  return { knoc: { ...toRow(row), ...written }, etag: etagOf(written) }
+}
+
+async function getRow(db: Kysely<DB>, id: string): Promise<Row> {
   const [row] = await selectKnocs(
     db,
     sql`select id, 1::bigint as total, 1 as place from acls where id = ${id} and deleted_at is null`,
   )
   if (row === undefined) throw apiError('err.notFound')
-  const { fields, config } = toAclRecord(row)
-  const members = await readMembers(db, row.parentId ?? row.id)
-  const written = {
-    Backend: { AgentID: row.agentId, Config: toWireConfig(row.backend) },
-    ACL: { ID: row.id, ...fields, Config: { [row.backend.type]: config } },
-    ...members,
-  }
-  // What others change besides (counts, links, names) is not part of the version.
-  return { knoc: { ...toRow(row), ...written }, etag: etagOf(written) }
+  return row
 }
+
+/** Backend and ACL as they are written by this id. `whole` is the parent, whose fields a child shows as its own. */
+const toParts = (row: Row, whole: Row): Pick<KnocDetail, 'Backend' | 'ACL'> => ({
+  Backend: { AgentID: row.agentId, Config: toWireConfig(row.backend) },
+  ACL: { ID: row.id, ...toAclRecord(whole).fields, Config: { [row.backend.type]: row.config } },
+})
+
+/** The children `f` of an ACL `a` that tell a firewall to fetch its list, each on its backend `fb` with its agent `fg`. */
+const firewallsOf = sql`from acls f
+  join backends fb on fb.id = f.backend_id and fb.type = 'panos'
+  join agents fg on fg.id = fb.agent_id
+  where f.parent_id = coalesce(a.parent_id, a.id) and f.deleted_at is null`
 
 const userCount = sql`(select count(*) from user_acls m join users u on u.id = m.user_id
   where m.acl_id = coalesce(a.parent_id, a.id) and u.deleted_at is null)`
@@ -50,13 +67,14 @@ const userCount = sql`(select count(*) from user_acls m join users u on u.id = m
 const columns: SortColumns = {
   Name: sql`lower(a.description)`,
   UserCount: userCount,
-  AgentName: sql`lower(g.name)`,
+  AgentName: sql`coalesce(lower(g.name), (select min(lower(fg.name)) ${firewallsOf}))`,
   LastModifiedAt: sql`a.last_modified_at`,
 }
 
 type Row = AclRow & {
   total: number
   children: string[]
+  firewalls: KnocFirewall[]
   backend: { id: string; name: string; type: string; config: Record<string, unknown>; sealed: Sealed }
   agentId: string | null
   agentName: string | null
@@ -69,16 +87,23 @@ type Row = AclRow & {
   lastModifiedBy: string | null
 }
 
+/** Whether the agent under this alias has a link to a replica that lives. */
+const isLinked = (agent: string) => sql`exists (select from replicas r
+  where r.id = ${sql.table(agent)}.link_replica and r.seen_at > now() - interval '6 seconds')`
+
 /** Counts of entries are those of the knoc's lists: a list that two knocs share counts for both. */
 async function selectKnocs(db: Kysely<DB>, page: RawBuilder<unknown>): Promise<Row[]> {
   const { rows } = await sql<Row>`
     with page as (${page})
     select page.total, a.*, ${rangesOf(sql`a.id`)} as ranges,
-      array(select c.id from acls c where c.parent_id = a.id and c.deleted_at is null order by c.created_at) as children,
+      array(select c.id from acls c where c.parent_id = a.id and c.deleted_at is null order by c.created_at, c.id) as children,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('ACLID', f.id, 'Type', fb.type, 'Hostname', fb.config ->> 'Hostname',
+          'EDLName', f.config ->> 'EDLName', 'AgentID', fg.id, 'AgentName', fg.name,
+          'AgentOnline', ${isLinked('fg')}) order by f.created_at, f.id) ${firewallsOf}), '[]') as firewalls,
       jsonb_build_object('id', b.id, 'name', b.name, 'type', b.type, 'config', b.config, 'sealed', b.sealed) as backend,
       b.agent_id, g.name as agent_name,
-      exists (select from replicas r
-        where r.id = g.link_replica and r.seen_at > now() - interval '6 seconds') as agent_online,
+      ${isLinked('g')} as agent_online,
       ${userCount} as user_count,
       (select count(*) from group_acls m join groups o on o.id = m.group_id
         where m.acl_id = coalesce(a.parent_id, a.id) and o.deleted_at is null) as group_count,
@@ -111,6 +136,7 @@ function toRow(row: Row): KnocRow {
     AgentOnline: row.agentOnline,
     BackendConfig: toWireConfig(row.backend),
     AclConfig: { [row.backend.type]: config },
+    Firewalls: row.firewalls,
     URL: fields.URL,
     Category: fields.Category,
     Icon: fields.Icon,

@@ -11,7 +11,8 @@ import { idParamSchema, listQuerySchema } from '../platform/wire.schema.ts'
 import type { AdminEnv } from '../sessions/session-guard.ts'
 import { getKnoc, listKnocs } from './knoc.query.ts'
 import { knocSchema, knocUpdateSchema } from './knoc.schema.ts'
-import { createKnoc, deleteKnoc, updateKnoc } from './knoc.service.ts'
+import { createKnoc, deleteKnoc } from './knoc.service.ts'
+import { updateKnoc } from './update-knoc.service.ts'
 
 /** Whole knocs: list, read, make, change, delete. Mounted at /admin/knocs, behind the admin guard. */
 export function knocRoutes(deps: Pick<Deps, 'db' | 'config' | 'rights'>) {

@@ -3,11 +3,21 @@ import { type AclFields, aclChangeSchema, aclFieldsSchema, confirmation } from '
 import { listKeySchema } from '../api-keys/api-key.schema.ts'
 import { backendChangeSchema, backendFieldsSchema } from '../backends/backend.schema.ts'
 
+/**
+ * The child of a Passive+ knoc: the firewall that is told to fetch the list. Of ACL only Config is the child's own; what
+ * else stands there is the parent's to say, and the child mirrors it. Specification README "Passive+".
+ */
+const childSchema = z.strictObject({
+  Backend: backendFieldsSchema,
+  ACL: z.strictObject({ ...aclChangeSchema.shape, Config: aclFieldsSchema.shape.Config }),
+})
+
 /** POST /api/admin/knocs: the whole knoc. Spec README "Body of a knoc". */
 export const knocSchema = z.strictObject({
   ID: z.uuid().optional(),
   Backend: backendFieldsSchema,
   ACL: aclFieldsSchema,
+  Child: childSchema.optional(),
   /** Passive lists only; absent = none. */
   ApiKey: listKeySchema.optional(),
   ...confirmation,
@@ -22,6 +32,9 @@ export const knocUpdateSchema = z.strictObject({
   ID: z.uuid().optional(),
   Backend: backendChangeSchema.optional(),
   ACL: aclChangeSchema.optional(),
+  Child: z
+    .strictObject({ Backend: backendChangeSchema.optional(), ACL: aclChangeSchema.optional() })
+    .optional(),
   ...confirmation,
   UserIDs: z.array(z.uuid()).max(10_000).optional(),
   GroupIDs: z.array(z.uuid()).max(10_000).optional(),
@@ -45,6 +58,8 @@ export type KnocRow = {
   AgentOnline: boolean
   BackendConfig: Record<string, unknown>
   AclConfig: Record<string, unknown>
+  /** The firewalls that are told to fetch its list, of a Passive+ knoc; its children, oldest first. */
+  Firewalls: KnocFirewall[]
   URL: string
   Category: string
   Icon: string
@@ -57,13 +72,32 @@ export type KnocRow = {
   LastModifiedBy: string | null
 }
 
-/** GET /api/admin/knocs/{id}. */
-export type KnocDetail = KnocRow & {
+/** A firewall of a Passive+ knoc, and the agent that tells it. */
+export type KnocFirewall = {
+  /** The child ACL. */
+  ACLID: string
+  Type: string
+  Hostname: string
+  EDLName: string
+  AgentID: string
+  AgentName: string
+  AgentOnline: boolean
+}
+
+/** Backend and ACL as they are written. */
+type KnocParts = {
   Backend: { AgentID: string | null; Config: Record<string, unknown> }
   ACL: AclFields & { ID: string }
-  UserIDs: string[]
-  GroupIDs: string[]
 }
+
+/** GET /api/admin/knocs/{id}. A child's fields are its parent's, but for Config. */
+export type KnocDetail = KnocRow &
+  KnocParts & {
+    /** Of a Passive+ parent; the oldest where there are several. */
+    Child?: KnocParts
+    UserIDs: string[]
+    GroupIDs: string[]
+  }
 
 /** What creation answers. URL is a passive list's, PlaintextKey its new key: told once. */
 export type KnocCreated = { ID: string; ChildID?: string; URL?: string; PlaintextKey?: string }

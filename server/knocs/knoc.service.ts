@@ -1,68 +1,101 @@
 import type { Kysely } from 'kysely'
+import type { AclFields } from '../acls/acl.schema.ts'
 import { listChildIds, lockAcl, markAclDeleted } from '../acls/acl.service.ts'
-import { addAcl, changeAcl } from '../acls/acl-change.ts'
+import { addAcl } from '../acls/acl-change.ts'
 import type { Acting } from '../audit/acting-admin.ts'
-import { writeAudit } from '../audit/audit.store.ts'
+import type { BackendFields } from '../backends/backend.schema.ts'
 import { listAclsOfBackend, lockBackend, markBackendDeleted } from '../backends/backend.service.ts'
 import { takeBackend } from '../backends/backend-agent.ts'
-import { addBackend, changeBackend, readConfig } from '../backends/backend-change.ts'
-import { listSharers, retarget } from '../backends/target.service.ts'
+import { addBackend, readConfig } from '../backends/backend-change.ts'
+import { retarget } from '../backends/target.service.ts'
 import type { Deps } from '../context.ts'
+import { apiError } from '../errors.ts'
 import { checkLicensed } from '../licence/licence.service.ts'
 import type { DB } from '../platform/database.types.ts'
-import { checkUnchanged } from '../platform/http/etag.ts'
 import { newId } from '../platform/random.ts'
-import { getKnoc } from './knoc.query.ts'
-import type { KnocCreated, KnocRequest, KnocUpdate } from './knoc.schema.ts'
+import { checkChild } from './child-knoc.ts'
+import type { KnocCreated, KnocRequest } from './knoc.schema.ts'
+import { tellKnoc } from './knoc-audit.ts'
 import { checkListKey, findListUrl, type ListKey, makeListKey, withListKey } from './list-knoc.service.ts'
 import { setGroups, setUsers } from './members.store.ts'
 import { runCreation } from './run-creation.ts'
 
-type KnocDeps = Pick<Deps, 'db' | 'config' | 'rights'>
-
 /**
- * Makes a knoc: backend, ACL and members, in one transaction. A step that fails, or a process that dies in the
- * middle, leaves nothing. Throws err.unlicensed, and what the steps throw.
+ * Makes a knoc: backend, ACL and members, for Passive+ a second backend with the child ACL, in one transaction. A step
+ * that fails, or a process that dies in the middle, leaves nothing. Throws err.unlicensed, and what the steps throw.
  */
 export async function createKnoc(
-  { db, config, rights }: KnocDeps,
+  { db, config, rights }: Pick<Deps, 'db' | 'config' | 'rights'>,
   { request, by, requestId }: Acting & { request: KnocRequest },
 ): Promise<KnocCreated> {
   await checkLicensed(db.grants)
-  const { Backend, ACL } = request
-  const [backendId, aclId] = [newId(), newId()]
-  const scope = [aclId]
-  const name = `${ACL.Description} (${readConfig(Backend.Config).type})`
+  const { Backend, ACL, Child } = request
+  const parent = { id: newId(), backendId: newId(), parentId: null }
+  const child = { id: newId(), backendId: newId(), parentId: parent.id }
+  const scope = Child === undefined ? [parent.id] : [parent.id, child.id]
   checkListKey(request)
+  checkChild(request)
   return rights.change({ acls: scope }, 'knocChanged', async (tx) => {
+    const makeBackend = (id: string, { AgentID, Config }: BackendFields, path: string[]) => {
+      const name = `${ACL.Description} (${readConfig(Config).type})`
+      return addBackend(tx, {
+        id,
+        name,
+        agentId: AgentID,
+        config: Config,
+        by,
+        path: [...path, 'Backend', 'Config'],
+      })
+    }
+    const makeAcl = async (
+      { backendId, ...ids }: typeof parent | typeof child,
+      fields: AclFields,
+      path: string[],
+    ) => {
+      const { backend, agent } = await takeBackend(tx, backendId, { mode: 'share' })
+      const confirmsWholeInternet = request.ConfirmWholeInternet
+      const parts = { backend, agent, scope, rules: config, confirmsWholeInternet, by, requestId }
+      await addAcl(tx, { ...parts, ...ids, fields, path: [...path, 'ACL'] })
+    }
     let key: ListKey = {}
     await runCreation(
-      { apiKey: request.ApiKey?.Option ?? 'none', child: false },
+      { apiKey: request.ApiKey?.Option ?? 'none', child: Child !== undefined },
       {
         async backend() {
-          const parts = { agentId: Backend.AgentID, config: Backend.Config, path: ['Backend', 'Config'] }
-          await addBackend(tx, { ...parts, id: backendId, name, by })
+          await makeBackend(parent.backendId, Backend, [])
         },
         async apiKey() {
-          key = await makeListKey(tx, { aclId, request: request.ApiKey, by, requestId })
+          key = await makeListKey(tx, { aclId: parent.id, request: request.ApiKey, by, requestId })
         },
         async acl() {
-          const { backend, agent } = await takeBackend(tx, backendId, { mode: 'share' })
-          const parts = { backend, agent, scope, rules: config, by, requestId, path: ['ACL'] }
-          const confirmsWholeInternet = request.ConfirmWholeInternet
-          const fields = key.id === undefined ? ACL : withListKey(ACL, key.id)
-          await addAcl(tx, { ...parts, confirmsWholeInternet, id: aclId, parentId: null, fields })
+          await makeAcl(parent, key.id === undefined ? ACL : withListKey(ACL, key.id), [])
         },
+        ...(Child !== undefined && {
+          async childBackend() {
+            await makeBackend(child.backendId, Child.Backend, ['Child'])
+          },
+          async childAcl() {
+            await makeAcl(child, { ...ACL, Config: Child.ACL.Config }, ['Child'])
+          },
+        }),
         async members() {
-          await setUsers(tx, aclId, request.UserIDs)
-          await setGroups(tx, aclId, request.GroupIDs)
+          await setUsers(tx, parent.id, request.UserIDs)
+          await setGroups(tx, parent.id, request.GroupIDs)
         },
       },
     )
-    await tell(tx, 'CreateKnoc', { aclId, description: ACL.Description, by, requestId })
-    const url = await findListUrl(tx, { aclId, backend: Backend, config })
+    const detail = Child === undefined ? {} : { childId: child.id }
+    await tellKnoc(tx, 'CreateKnoc', {
+      aclId: parent.id,
+      description: ACL.Description,
+      by,
+      requestId,
+      detail,
+    })
+    const url = await findListUrl(tx, { aclId: parent.id, backend: Backend, config })
     return {
-      ID: aclId,
+      ID: parent.id,
+      ...(Child !== undefined && { ChildID: child.id }),
       ...(url !== undefined && { URL: url }),
       ...(key.plaintext !== undefined && { PlaintextKey: key.plaintext }),
     }
@@ -70,85 +103,39 @@ export async function createKnoc(
 }
 
 /**
- * Changes a knoc in one transaction: backend, ACL, then members as differences. Entries follow to the new lists.
+ * Deletes a knoc: child ACL, child backend, ACL, backend, in this order; backends only where nobody else uses them. Its
+ * memberships go along; its entries stay as debts until they are seen closed.
  *
- * @param ifMatch the version it was changed from; null when the caller doesn't say.
- * @returns the new version.
- * @throws err.unlicensed, err.notFound, err.changedMeanwhile, and what the parts throw.
- */
-export async function updateKnoc(
-  { db, config, rights }: KnocDeps,
-  {
-    id,
-    request,
-    ifMatch,
-    by,
-    requestId,
-  }: Acting & { id: string; request: KnocUpdate; ifMatch: string | null },
-): Promise<string> {
-  await checkLicensed(db.grants)
-  const { knoc } = await getKnoc(db.grants, id)
-  const siblings = await listAclsOfBackend(db.grants, knoc.BackendID)
-  const scope = await listSharers(db.grants, [id, ...siblings.map((acl) => acl.id)])
-  const memberAclId = knoc.ParentID ?? id
-  const locked = [...new Set([...scope, memberAclId])]
-  return rights.change({ acls: locked }, 'knocChanged', async (tx) => {
-    const { backendId } = await lockAcl(tx, id)
-    checkUnchanged(ifMatch, (await getKnoc(tx, id)).etag)
-    const { isMoved } = await changeBackend(tx, {
-      id: backendId,
-      change: request.Backend ?? {},
-      by,
-      path: ['Backend', 'Config'],
-      scope,
-      exceptAcl: id,
-    })
-    const { backend, agent } = await takeBackend(tx, backendId, { mode: 'share' })
-    const parts = {
-      ...{ backend, agent, scope, rules: config, by, requestId, path: ['ACL'] },
-      confirmsWholeInternet: request.ConfirmWholeInternet,
-    }
-    const { fields } = await changeAcl(tx, { ...parts, id, change: request.ACL ?? {}, isMoved })
-    const users = request.UserIDs && (await setUsers(tx, memberAclId, request.UserIDs))
-    const groups = request.GroupIDs && (await setGroups(tx, memberAclId, request.GroupIDs))
-    const detail = { ...(users && { users }), ...(groups && { groups }) }
-    await tell(tx, 'UpdateKnoc', { aclId: id, description: fields.Description, by, requestId, detail })
-    return (await getKnoc(tx, id)).etag
-  })
-}
-
-/**
- * Deletes a knoc: its ACL and children, the backends nobody else uses, its memberships. Its entries stay as debts
- * until they are seen closed. Throws err.notFound.
+ * The parent's id means the whole. By the child's it is refused, because whoever names a child may mean to lose no more
+ * than that, and neither half goes alone. Specification README "Passive+".
+ *
+ * @throws err.notFound; err.partOfKnoc, Extra the knoc's name, for a child; err.changedMeanwhile when a child was made
+ * at the same moment.
  */
 export async function deleteKnoc(
   { db, rights }: Pick<Deps, 'db' | 'rights'>,
   { id, by, requestId }: Acting & { id: string },
 ): Promise<void> {
-  const acls = [...(await listChildIds(db.grants, id)), id]
+  const children = await listChildIds(db.grants, id)
+  const acls = [...children, id]
   await rights.change({ acls }, 'knocDeleted', async (tx) => {
-    const { fields } = await lockAcl(tx, id)
-    for (const aclId of acls) {
-      const { backendId } = await lockAcl(tx, aclId)
-      await markAclDeleted(tx, aclId, by)
-      await retarget(tx, aclId, acls)
-      await deleteUnusedBackend(tx, backendId, by)
-    }
-    await tell(tx, 'DeleteKnoc', { aclId: id, description: fields.Description, by, requestId })
+    const { fields, parentId } = await lockAcl(tx, id)
+    if (parentId !== null) throw apiError('err.partOfKnoc', { extra: fields.Description })
+    if ((await listChildIds(tx, id)).some((child) => !acls.includes(child)))
+      throw apiError('err.changedMeanwhile')
+    for (const aclId of acls) await deletePart(tx, aclId, { acls, by })
+    await tellKnoc(tx, 'DeleteKnoc', { aclId: id, description: fields.Description, by, requestId })
   })
 }
 
-async function deleteUnusedBackend(tx: Kysely<DB>, id: string, by: string): Promise<void> {
-  await lockBackend(tx, id, 'update')
-  if ((await listAclsOfBackend(tx, id)).length === 0) await markBackendDeleted(tx, id, by)
-}
-
-async function tell(
+async function deletePart(
   tx: Kysely<DB>,
-  kind: 'CreateKnoc' | 'UpdateKnoc' | 'DeleteKnoc',
-  facts: Acting & { aclId: string; description: string; detail?: Record<string, unknown> },
+  aclId: string,
+  { acls, by }: { acls: readonly string[]; by: string },
 ): Promise<void> {
-  const { aclId, description, by, requestId, detail } = facts
-  const fields = { AdminName: by, AclDescription: description }
-  await writeAudit(tx, [{ kind, fields, detail: { aclId, ...detail } }], requestId)
+  const { backendId } = await lockAcl(tx, aclId)
+  await markAclDeleted(tx, aclId, by)
+  await retarget(tx, aclId, acls)
+  await lockBackend(tx, backendId, 'update')
+  if ((await listAclsOfBackend(tx, backendId)).length === 0) await markBackendDeleted(tx, backendId, by)
 }
