@@ -117,6 +117,7 @@ export const errorStatus = {
   'err.grantsNotRecorded': 500,
   'err.grantFailed': 500,
   'err.revokeFailed': 500,
+  'err.listRefreshFailed': 500,
   'err.directoryUnavailable': 503,
   'err.identityProviderUnavailable': 503,
   'err.serviceUnavailable': 503,

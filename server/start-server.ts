@@ -15,7 +15,7 @@ import { createEventHub } from './events/create-event-hub.ts'
 import { createPostgresTransport } from './events/postgres-transport.ts'
 import { createRedisTransport } from './events/redis-transport.ts'
 import { createGateway } from './gateway/create-gateway.ts'
-import { orderJobSchema, toJobId } from './gateway/gateway.jobs.ts'
+import { type OrderJob, orderJobSchema, toJobId } from './gateway/gateway.jobs.ts'
 import { takeUpgrade } from './gateway/take-upgrade.ts'
 import { dropDoubtedAddresses, dropUntrustedClaims, giveUpFailedClicks } from './grants/give-up.ts'
 import { createGrantService } from './grants/grant.service.ts'
@@ -51,6 +51,8 @@ export type RunningServer = {
 
 const grantJob = defineJob('grant', orderJobSchema)
 const revokeJob = defineJob('revoke', orderJobSchema)
+const refreshJob = defineJob('refresh', orderJobSchema)
+const jobs = { grant: grantJob, revoke: revokeJob, refresh: refreshJob }
 
 /** How long a stop waits for agents to move and requests to end, each in milliseconds. */
 const moveGraceMs = 6_000
@@ -77,7 +79,7 @@ export async function startServer(
 
   const queue = createQueue({
     replica: config.replica,
-    jobs: [grantJob, revokeJob],
+    jobs: Object.values(jobs),
     redisUrl: config.redisUrl,
     databaseConnection: database.connection,
     log,
@@ -96,11 +98,11 @@ export async function startServer(
     hostName: hostname(),
     serverVersion,
     neededVersion: (version) => (mayOpen(version) ? null : minimumRequiredAgentVersion),
-    addJob: (replica, job) =>
-      queue.add(job.kind === 'grant' ? grantJob : revokeJob, replica, job, { jobId: toJobId(job) }),
+    addJob: (replica, job) => queue.add(jobs[job.kind], replica, job, { jobId: toJobId(job) }),
     onConflict: (agentId) => alarmOfCopy(db.background, agentId),
   })
-  queue.process({ grant: async (job) => gateway.takeJob(job), revoke: async (job) => gateway.takeJob(job) })
+  const takeJob = async (job: OrderJob): Promise<void> => gateway.takeJob(job)
+  queue.process({ grant: takeJob, revoke: takeJob, refresh: takeJob })
 
   const rightsDeps = { db: db.grants, gateway, events }
   const rights = createRights(rightsDeps)

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
+import { isDriven } from '../refreshes/due-refresh.query.ts'
 import type { AlarmKind } from './alarm.schema.ts'
 
 /**
@@ -10,6 +11,9 @@ export const overdueAfterSeconds = 6
 
 /** An agent that was seen so lately, in seconds, may be moving to another replica. */
 const awayAfterSeconds = 10
+
+/** How long a device may go without being told of a change on its list, in seconds: some tries, and a reboot. */
+const untoldAfterSeconds = 180
 
 /** Agents named in an alarm. */
 const namedAgents = 3
@@ -48,6 +52,23 @@ const failedCloses = sql`
   where t.agent_id is not null and t.state <> 'forgotten'
     and e.desired = 'closed' and e.applied_generation < e.generation and e.attempts > 0`
 
+/**
+ * Devices that could not be told for a while that their list changed, because they refuse or their agent is away. They
+ * fetch it at their own interval; until then what was taken off it may stand there.
+ */
+const untoldDevices = sql`
+  select t.agent_id, count(*) as count, count(*) filter (where not exists (
+    select from entries e where e.target_id = r.list_id and e.desired = 'closed'
+      and e.applied_generation < e.generation and e.applied_desired = 'open')) as ended
+  from list_refreshes r
+  join targets t on t.id = r.target_id
+  join agents_now a on a.id = t.agent_id and a.deleted_at is null
+  where ${isDriven} and (
+    r.failing_since < statement_timestamp() - make_interval(secs => ${untoldAfterSeconds})
+    or exists (select from entries e where e.target_id = r.list_id and e.generation > r.generation
+      and e.ordered_at < statement_timestamp() - make_interval(secs => ${untoldAfterSeconds})))
+  group by t.agent_id`
+
 /** Agents with what a hello, a replica's heartbeat and a clone say of them. */
 const agentsNow = sql`
   select a.id, a.name, a.deleted_at, a.last_seen_at, a.enrolled_at,
@@ -63,6 +84,7 @@ export async function listFoundAlarms(db: Kysely<DB>): Promise<FoundAlarm[]> {
     found (kind, agent_id, count, ended) as (
       select 'closeFailed', t.agent_id, count(*), 0 ${failedCloses} group by t.agent_id
       union all select 'overdue', agent_id, count, ended from (${overdueDoors}) o
+      union all select 'refreshFailed', agent_id, count, ended from (${untoldDevices}) u
       union all select 'agentConflict', id, 1, 0 from agents_now where conflict and deleted_at is null
       union all select 'needsCredentials', agent_id, count(*), 0 from backends
         where needs_credentials and deleted_at is null group by agent_id
@@ -88,6 +110,7 @@ export async function listFoundAlarms(db: Kysely<DB>): Promise<FoundAlarm[]> {
 /** The doors that wait, as metrics count them. */
 export type DoorCounts = {
   closeFailed: number
+  listRefreshFailed: number
   debts: number
   overdue: number
   openEntries: number
@@ -104,6 +127,8 @@ export async function countDoors(db: Kysely<DB>): Promise<DoorCounts> {
     with agents_now as materialized (${agentsNow})
     select
       (select count(*) ${failedCloses}) as close_failed,
+      (select count(*) from list_refreshes r join targets t on t.id = r.target_id
+        where ${isDriven} and r.error_code is not null) as list_refresh_failed,
       (select count(*) from targets t join entries e on e.target_id = t.id
         where t.agent_id is not null and t.state <> 'forgotten'
           and (e.desired = 'closed' and e.applied_generation < e.generation

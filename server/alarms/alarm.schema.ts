@@ -5,6 +5,7 @@ export const alarmKinds = [
   'agentConflict',
   'needsCredentials',
   'agentAway',
+  'refreshFailed',
   'foreignEntries',
   'queueDegraded',
 ] as const
@@ -15,9 +16,12 @@ export type Alarm = {
   Kind: AlarmKind
   /** A door may be open that should not be, or can't be closed: red. */
   IsUrgent: boolean
-  /** Doors; entries for foreignEntries, backends for needsCredentials, agents for agentConflict. */
+  /** Doors; entries for foreignEntries, backends for needsCredentials, agents for agentConflict, devices for refreshFailed. */
   Count: number
-  /** overdue: how many of them the kernel has ended by itself, though nobody has seen it yet. */
+  /**
+   * overdue: how many of them the kernel has ended by itself, though nobody has seen it yet. refreshFailed: how many
+   * devices hold nothing that was taken off their list.
+   */
   Ended: number
   /** The agents with the most of them, at most three, and how many there are. */
   Agents: { ID: string; Name: string }[]

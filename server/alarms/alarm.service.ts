@@ -35,10 +35,13 @@ export function createAlarms({ db, queueHealth, now = () => performance.now() }:
 
 const alwaysUrgent: ReadonlySet<AlarmKind> = new Set(['closeFailed', 'agentConflict', 'needsCredentials'])
 
+/** Kinds of which `ended` counts those that hold nothing open. */
+const urgentUnlessEnded: ReadonlySet<AlarmKind> = new Set(['overdue', 'refreshFailed'])
+
 /** A door that the kernel has ended is only unseen; one of another kind may stand. */
 const toAlarm = ({ kind, count, ended, agents, agentCount }: FoundAlarm): Alarm => ({
   Kind: kind,
-  IsUrgent: alwaysUrgent.has(kind) || (kind === 'overdue' && ended < count),
+  IsUrgent: alwaysUrgent.has(kind) || (urgentUnlessEnded.has(kind) && ended < count),
   Count: count,
   Ended: ended,
   Agents: agents,

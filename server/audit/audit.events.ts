@@ -33,6 +33,8 @@ export const auditKinds = [
   'AddressMoved',
   'AddressRefused',
   'AllowlistRetrieved',
+  'ListRefreshed',
+  'ListRefreshFailed',
   'Drift',
   'CreateACL',
   'UpdateACL',

@@ -11,6 +11,8 @@ export type OrderRef = {
   entryId: string
   /** Null for a list that no agent keeps. */
   agentId: string | null
+  /** Of a list that no agent keeps: the agents that have devices fetch it; null for others. */
+  refresherIds: readonly string[] | null
   desired: 'open' | 'closed'
   generation: number
 }
@@ -208,7 +210,10 @@ async function order(tx: Kysely<DB>, orders: readonly Order[]): Promise<OrderRef
       ${open.map((entry) => entry?.userName ?? null)}::text[]
     ) as c (id, desired, until, silence_seconds, silent_until, cut, user_name), targets t
     where e.id = c.id and t.id = e.target_id
-    returning e.id as entry_id, t.agent_id, e.desired, e.generation`.execute(tx)
+    returning e.id as entry_id, t.agent_id, e.desired, e.generation,
+      case when t.agent_id is null then array(
+        select d.agent_id from list_refreshes r join targets d on d.id = r.target_id
+        where r.list_id = t.id) end as refresher_ids`.execute(tx)
   return rows
 }
 

@@ -12,10 +12,12 @@ import type { EventHub } from '../events/event-hub.ts'
 import type { DeliveryMetrics } from '../metrics/metrics.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { Log } from '../platform/log.ts'
+import { takeAnswer } from '../refreshes/refresh.service.ts'
 import { createLane } from './lane.ts'
 import { dropLink, renewEpoch, saveCapabilities, takeLink } from './link.store.ts'
 import { createLinkListings } from './link-listings.ts'
 import { createOrderSender } from './link-orders.ts'
+import { createRefreshSender } from './link-refreshes.ts'
 import { createResync } from './link-resync.ts'
 import { saveDrift, saveTargetReports } from './report.store.ts'
 import { applyResults } from './result.store.ts'
@@ -104,10 +106,18 @@ export function createAgentLink(
   const orders = createOrderSender({
     ...way,
     agentId,
-    mayTakeMore: () =>
-      phase === 'linked' && linkEpoch > 0 && socket.bufferedAmount < linkLimits.bufferedBytes,
+    mayTakeMore,
     neededVersion: () => neededVersion,
     takeResults,
+  })
+  const refreshes = createRefreshSender({
+    ...way,
+    agentId,
+    maySend: mayTakeMore,
+    canRefresh: () => protocol >= 3,
+    describe: describeTargets,
+    keepAnswer: async (asked, answer) =>
+      deps.events.publish(await takeAnswer(deps.db, { agentId, linkEpoch }, asked, answer)),
   })
 
   function receive(text: string): void {
@@ -142,6 +152,8 @@ export function createAgentLink(
         return void inLane(() => saveDrift(deps.db, agentId, frame.drifts))
       case 'targetReports':
         return void inLane(() => saveTargetReports(deps.db, agentId, frame.reports))
+      case 'refreshed':
+        return void inLane(() => refreshes.take(frame))
     }
   }
 
@@ -176,6 +188,7 @@ export function createAgentLink(
     })
     log.info({ version: hello.version, linkEpoch }, 'agent linked')
     pump()
+    pumpRefreshes()
     void resync({ everything: hello.epoch !== epoch }).catch(fail)
   }
 
@@ -201,18 +214,29 @@ export function createAgentLink(
 
   /** Asks what stands on a list; an agent knows only those it was told of with its welcome or with an order. */
   async function askListing(...[targetId, how]: Parameters<typeof listings.ask>) {
-    await outLane(async () => {
-      if (!orders.targetIds().includes(targetId))
-        send({ type: 'targets', targets: await orders.readTargets() })
-    })
+    await outLane(() => describeTargets([targetId]))
     return listings.ask(targetId, how)
+  }
+
+  /** Tells the agent of lists that it was not told of yet. In the lane of everything that is sent. */
+  async function describeTargets(ids: readonly string[]): Promise<void> {
+    const known = orders.targetIds()
+    if (!ids.every((id) => known.includes(id))) send({ type: 'targets', targets: await orders.readTargets() })
   }
 
   const resync = (how: { everything: boolean }): Promise<void> =>
     deps.limitResync(() => states.resync(orders.targetIds(), how))
 
+  function mayTakeMore(): boolean {
+    return phase === 'linked' && linkEpoch > 0 && socket.bufferedAmount < linkLimits.bufferedBytes
+  }
+
   function pump(): void {
     if (phase === 'linked') orders.pump()
+  }
+
+  function pumpRefreshes(): void {
+    if (phase === 'linked') refreshes.pump()
   }
 
   /** The heartbeat of this side; `look` is the last good one at the database, if there was one. */
@@ -257,6 +281,7 @@ export function createAgentLink(
     clearTimeout(helloTimer)
     states.close()
     listings.close()
+    refreshes.close()
     if (linkEpoch > 0)
       dropLink(deps.db, agentId, linkEpoch).catch((error: unknown) =>
         log.warn({ err: error }, 'could not note that the agent is gone'),
@@ -267,6 +292,8 @@ export function createAgentLink(
     agentId,
     receive,
     nudge: pump,
+    /** Something changed on a list that a device of this agent fetches. */
+    nudgeRefresh: pumpRefreshes,
     beat,
     compareAll,
     canList: () => protocol >= 2,

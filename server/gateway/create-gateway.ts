@@ -5,6 +5,7 @@ import type { EventHub } from '../events/event-hub.ts'
 import type { DeliveryMetrics } from '../metrics/metrics.ts'
 import type { DB } from '../platform/database.types.ts'
 import type { Log } from '../platform/log.ts'
+import { closeWindows } from '../refreshes/refresh.service.ts'
 import { type AgentLink, createAgentLink, type LinkLook, type LinkSocket, superseded } from './agent-link.ts'
 import { listAgentSessions } from './agent-sessions.query.ts'
 import { createDatabaseClock } from './database-clock.ts'
@@ -26,7 +27,7 @@ export type GatewayDeps = {
   hostName: string
   serverVersion: string
   neededVersion: (version: string) => string | null
-  /** Adds a grant or revoke job to a replica's queue; false when that failed, which costs a second, no order. */
+  /** Adds a job to a replica's queue; false when that failed, which costs a second, no order. */
   addJob: (replica: string, job: OrderJob) => Promise<boolean>
   /** Two living processes have this agent's identity: raises the alarm. */
   onConflict: (agentId: string) => Promise<void>
@@ -85,7 +86,7 @@ export function createGateway(deps: GatewayDeps) {
 
   function nudge(orders: readonly OrderRef[]): void {
     const jobs = toJobs(orders)
-    for (const { agentId } of jobs) links.get(agentId)?.nudge()
+    jobs.forEach(takeJob)
     if (jobs.length > 0) addJobs(jobs).catch(countMissed(jobs.length))
   }
 
@@ -109,7 +110,11 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   /** A job arrived here: whatever the agent's newest orders are by now, they go out. */
-  const takeJob = (job: OrderJob): void => links.get(job.agentId)?.nudge()
+  function takeJob({ kind, agentId }: OrderJob): void {
+    const link = links.get(agentId)
+    if (kind === 'refresh') link?.nudgeRefresh()
+    else link?.nudge()
+  }
 
   async function drop(agentId: string): Promise<void> {
     links.get(agentId)?.end(closeCodes.superseded, 'dropped')
@@ -125,7 +130,10 @@ export function createGateway(deps: GatewayDeps) {
         { ...row, atMs: seen.atMs, askedEpoch: askedEpochs.get(row.agentId) ?? 0 },
       ]),
     )
-    for (const { agentId, unsettled } of seen.links) if (unsettled) links.get(agentId)?.nudge()
+    for (const { agentId, unsettled, hasDueRefresh } of seen.links) {
+      if (unsettled) links.get(agentId)?.nudge()
+      if (hasDueRefresh) links.get(agentId)?.nudgeRefresh()
+    }
   }
 
   async function heartbeat(): Promise<void> {
@@ -138,6 +146,7 @@ export function createGateway(deps: GatewayDeps) {
 
   async function compareDigests(): Promise<void> {
     for (const link of links.values()) await link.compareAll()
+    await closeWindows(deps.db)
     await finishDrained(deps.db)
   }
 
@@ -186,16 +195,17 @@ export function createGateway(deps: GatewayDeps) {
   }
 }
 
-/** One job for each agent and kind, naming its entries. */
+/** One job for each agent and kind, naming its entries; of a list that devices fetch, their agents have to hear. */
 function toJobs(orders: readonly OrderRef[]): OrderJob[] {
   const jobs = new Map<string, OrderJob>()
-  for (const { agentId, desired, entryId, generation } of orders) {
-    if (agentId === null) continue
-    const kind = desired === 'open' ? 'grant' : 'revoke'
-    const job = jobs.get(`${kind} ${agentId}`) ?? { kind, agentId, entryIds: [], generation: 0 }
-    job.entryIds.push(entryId)
-    job.generation = Math.max(job.generation, generation)
-    jobs.set(`${kind} ${agentId}`, job)
+  for (const { agentId, refresherIds, desired, entryId, generation } of orders) {
+    const kind = agentId === null ? 'refresh' : desired === 'open' ? 'grant' : 'revoke'
+    for (const id of agentId === null ? (refresherIds ?? []) : [agentId]) {
+      const job = jobs.get(`${kind} ${id}`) ?? { kind, agentId: id, entryIds: [], generation: 0 }
+      if (kind !== 'refresh') job.entryIds.push(entryId)
+      job.generation = Math.max(job.generation, generation)
+      jobs.set(`${kind} ${id}`, job)
+    }
   }
   return [...jobs.values()]
 }

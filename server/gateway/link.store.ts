@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Capabilities } from '#machines/protocol.ts'
 import type { DB } from '../platform/database.types.ts'
+import { agentsWithDueRefreshes } from '../refreshes/due-refresh.query.ts'
 
 /** A replica that was not seen for this long holds no links, in seconds. */
 const replicaGoneSeconds = 6
@@ -52,7 +53,14 @@ export async function saveCapabilities(
 export type Replica = { id: string; hostName: string; version: string }
 
 /** What one look at the writable database says of a linked agent. */
-export type LinkTruth = { agentId: string; linkEpoch: number; deleted: boolean; unsettled: boolean }
+export type LinkTruth = {
+  agentId: string
+  linkEpoch: number
+  deleted: boolean
+  unsettled: boolean
+  /** A device of its has to be told that a list changed. */
+  hasDueRefresh: boolean
+}
 
 /**
  * One look for all links of a replica: who still holds which link, and who has orders waiting. Its time is the
@@ -75,8 +83,10 @@ export async function readTruth(
       exists (
         select from targets t join entries e on e.target_id = t.id
         where t.agent_id = a.id and e.applied_generation < e.generation
-          and e.failed_generation is distinct from e.generation) as unsettled
-    from installation i left join agents a on a.id = any (${[...agentIds]}::uuid[])`.execute(db)
+          and e.failed_generation is distinct from e.generation) as unsettled,
+      due.agent_id is not null as has_due_refresh
+    from installation i left join agents a on a.id = any (${[...agentIds]}::uuid[])
+    left join (${agentsWithDueRefreshes(agentIds)}) due on due.agent_id = a.id`.execute(db)
   return {
     atMs: rows[0]?.at.getTime() ?? 0,
     epoch: rows[0]?.epoch ?? '',
@@ -89,6 +99,7 @@ export async function readTruth(
               linkEpoch: row.linkEpoch,
               deleted: row.deleted,
               unsettled: row.unsettled,
+              hasDueRefresh: row.hasDueRefresh,
             },
           ],
     ),

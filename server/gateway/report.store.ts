@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { DriftReport, TargetDescription } from '#machines/protocol.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import type { DB } from '../platform/database.types.ts'
+import { isBehind } from '../refreshes/due-refresh.query.ts'
 
 type TargetReport = {
   targetId: string
@@ -50,7 +51,8 @@ export async function saveDrift(
 }
 
 /**
- * Draining targets whose last entry is seen closed are done with: the agent forgets them, the console too.
+ * Draining targets whose last entry is seen closed are done with: the agent forgets them, the console too. A device
+ * that fetches a deleted list has to be told first that it is empty.
  * @returns targets the agent should no longer know, as the list of those that remain changed.
  */
 export async function finishDrained(db: Kysely<DB>): Promise<Pick<TargetDescription, 'id'>[]> {
@@ -59,6 +61,7 @@ export async function finishDrained(db: Kysely<DB>): Promise<Pick<TargetDescript
     where t.state = 'draining' and t.drained_at is null and not exists (
       select from entries e where e.target_id = t.id
         and (e.desired = 'open' or e.applied_generation < e.generation))
+      and not exists (select from list_refreshes r where r.target_id = t.id and ${isBehind})
     returning t.id`.execute(db)
   return rows
 }

@@ -34,6 +34,8 @@ export type AclStatusRow = {
   /** Passive: when the list was last read by anybody, and when the next of its readers is due. */
   listReadAt: Date | null
   listReadAgainAt: Date | null
+  /** Passive+: a device of its could not be told that the list changed. */
+  refreshFailed: boolean
   /** Whether the session's address may have it here and now; null when the session has no address to ask about. */
   allowed: boolean | null
   live: boolean
@@ -74,6 +76,9 @@ export async function listAclStatuses(
       coalesce(r.seen_at > statement_timestamp() - interval '6 seconds', false) as agent_online,
       (select address_allowed(a, c.address) from client c) as allowed,
       reads.list_read_at, reads.list_read_again_at,
+      b.type = 'allowlist' and exists (
+        select from acl_targets lt join list_refreshes lr on lr.list_id = lt.target_id
+        where lt.acl_id = a.id and lr.error_code is not null) as refresh_failed,
       coalesce(standing.live, false) as live, standing.ends_at, standing.granted_at,
       last.id is not null as ever_granted, last.ended_reason as last_reason,
       coalesce(seen.entries, '[]') as entries, seen.closed

@@ -89,6 +89,7 @@ function restrictionOf({ allowed, restrictionType, rfcType }: AclStatusRow): Res
 
 function errorOf(row: AclStatusRow, status: StatusNumber): string | null {
   if (status === 10) return 'err.revokeFailed'
+  if (row.refreshFailed && (status === 6 || status === 8)) return 'err.listRefreshFailed'
   if (status === 1 || (row.lastReason === 'failed' && !row.live)) return 'err.grantFailed'
   return null
 }

@@ -120,6 +120,11 @@ export function createMetrics({
 
 const doorGauges: readonly (readonly [string, keyof DoorCounts, string])[] = [
   ['knoc_close_failed', 'closeFailed', 'Doors whose close failed and is tried again.'],
+  [
+    'knoc_list_refresh_failed',
+    'listRefreshFailed',
+    'Devices that could not be told that the list they fetch changed.',
+  ],
   ['knoc_debts', 'debts', 'Doors that wait to be seen closed.'],
   ['knoc_overdue_doors', 'overdue', 'Doors past their end whose agent is away.'],
   ['knoc_open_entries', 'openEntries', 'Entries ordered open.'],

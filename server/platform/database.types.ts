@@ -315,6 +315,21 @@ export interface ListReads {
   readAt: Generated<Timestamp>
 }
 
+export interface ListRefreshes {
+  askedAt: Timestamp | null
+  attempts: Generated<number>
+  errorCode: string | null
+  errorText: string | null
+  failingSince: Timestamp | null
+  generation: Generated<number>
+  listId: string
+  refreshedAt: Timestamp | null
+  retryAt: Timestamp | null
+  targetId: string
+  windowStart: Generated<number>
+  windowSum: Generated<number>
+}
+
 export interface LiveGrants {
   aclId: string | null
   address: string | null
@@ -541,6 +556,7 @@ export interface DB {
   knownDevices: KnownDevices
   licences: Licences
   listReads: ListReads
+  listRefreshes: ListRefreshes
   liveGrants: LiveGrants
   logos: Logos
   passkeys: Passkeys
