@@ -185,6 +185,11 @@ describe('making a knoc', () => {
     await runCreation({ apiKey: 'none', child: false }, acts)
     expect(done).toEqual(['backend', 'acl', 'members'])
     await expect(runCreation({ apiKey: 'new', child: false }, acts)).rejects.toThrow('no act for apiKey')
+    done.length = 0
+    const childBackend = act('childBackend')
+    const whole = { ...acts, apiKey: act('apiKey'), childBackend }
+    await expect(runCreation({ apiKey: 'new', child: true }, whole)).rejects.toThrow('no act for childAcl')
+    expect(done).toEqual(['backend', 'apiKey', 'acl', 'childBackend'])
   })
 
   it('is refused without a licence, as changing is; deleting works', async () => {
