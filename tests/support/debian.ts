@@ -16,6 +16,7 @@ const packages = {
   unshare: 'util-linux',
   nsenter: 'util-linux',
   chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   'redis-server': 'redis-server',
   haproxy: 'haproxy',
   oathtool: 'oathtool',
@@ -59,7 +60,9 @@ export function installMissingPrograms(): void {
     return
   const install = ['install', '--yes', '--no-install-recommends', ...names]
   if (apt(install) || (apt(['update']) && apt(install))) return
-  console.warn(`apt-get could not install ${names.join(' ')}`)
+  // An older Debian lacks one of them: the others come all the same.
+  const failed = names.filter((name) => !apt(['install', '--yes', '--no-install-recommends', name]))
+  if (failed.length > 0) console.warn(`apt-get could not install ${failed.join(' ')}`)
 }
 
 function apt(args: string[]): boolean {
