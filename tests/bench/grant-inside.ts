@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '#server/platform/embedded-postgres.ts'
 import { createLog } from '#server/platform/log.ts'
 import type { UserStatus } from '#server/status/status.schema.ts'
 import { findProgram } from '#tests/support/debian.ts'
-import { startProgram } from '#tests/support/process.ts'
+import { redisPort, startRedis } from '#tests/support/redis-on-host.ts'
 import { startAgentProcess, startServerProcess, toDatabaseUrl } from '#tests/support/running-server.ts'
 import { type ApiClient, createApiClient } from '../../deploy/demo/api-client.ts'
 import { makeLicence } from '../../deploy/demo/licence.ts'
@@ -26,7 +26,6 @@ const set = 'bench4'
 const address = '10.9.0.1'
 const place = (command: readonly string[]) => command
 const password = 'a password of benches 1'
-const redisPort = 6379
 const serverUrl = 'http://127.0.0.1:8080'
 
 const log = createLog({ logLevel: 'error', replica: 'bench' })
@@ -52,7 +51,7 @@ async function benchOn(
   { publicKey, licence }: Awaited<ReturnType<typeof makeLicence>>,
 ) {
   const redisUrl = `redis://127.0.0.1:${redisPort}`
-  const redis = queue === 'redis' ? await startRedis() : undefined
+  const redis = queue === 'redis' ? await startRedis({ place }) : undefined
   const server = await startServerProcess({
     place,
     env: {
@@ -89,15 +88,6 @@ async function benchOn(
     await server.stop()
     await redis?.kill()
   }
-}
-
-async function startRedis() {
-  const redis = startProgram(
-    ['redis-server', '--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
-    {},
-  )
-  await redis.said(/Ready to accept connections/)
-  return redis
 }
 
 /** An agent with a knoc, and a user who may have it; the second queue finds the first one's people there already. */

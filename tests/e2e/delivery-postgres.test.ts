@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database } from '#server/platform/database.ts'
 import { requireProgram } from '#tests/support/debian.ts'
 import { aHost, hasKernel, type TestHost } from '#tests/support/host.ts'
-import { startProgram, type TestProcess } from '#tests/support/process.ts'
+import type { TestProcess } from '#tests/support/process.ts'
+import { redisPort, startRedis } from '#tests/support/redis-on-host.ts'
 import { restartablePostgres } from '#tests/support/restartable-postgres.ts'
 import { toDatabaseUrl } from '#tests/support/running-server.ts'
 import { aSite, type Person, type Site, urlOf } from '#tests/support/site.ts'
@@ -39,11 +40,8 @@ describe.skipIf(!hasKernel())('a PostgreSQL that is', { timeout: 120_000 }, () =
       await host.exec('ipset', 'flush', set4)
       const connection = await postgres.makeDatabase(`with_${queue.toLowerCase()}`)
       database = createDatabase(connection, { max: 3, applicationName: 'test' })
-      if (queue === 'Redis') {
-        redis = startProgram(host.place(['redis-server', '--port', '6379', '--save', '']), {})
-        await redis.said(/Ready to accept connections/)
-      }
-      const env = redis === undefined ? {} : { REDIS_URL: 'redis://127.0.0.1:6379' }
+      if (queue === 'Redis') redis = await startRedis(host)
+      const env = redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redisPort}` }
       site = await aSite(host, { everywhere: true, env: { DATABASE_URL: toDatabaseUrl(connection), ...env } })
       const agent = await site.aLinkedAgent(`edge-${queue}`, { quick: true })
       people = await Promise.all(

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireProgram } from '#tests/support/debian.ts'
 import type { CuttableProxy } from '#tests/support/hands.ts'
 import { aHost, hasKernel, type TestHost } from '#tests/support/host.ts'
-import { startProgram, type TestProcess } from '#tests/support/process.ts'
+import type { TestProcess } from '#tests/support/process.ts'
+import { redisPort, startRedis } from '#tests/support/redis-on-host.ts'
 import { aSite, type Site, urlOf } from '#tests/support/site.ts'
 import { until } from '#tests/support/until.ts'
 
 const set4 = 'jit4'
 const at = '10.9.6.1'
-const redisPort = 6_379
 const proxyPort = 9_200
 const otherPort = 8_081
 /** A nudge may cost a click 200 ms (decision 23); the rest is a machine that others use as well. */
@@ -31,7 +31,7 @@ describe.skipIf(!hasKernel() || !requireProgram('redis-server'))(
     beforeAll(async () => {
       host = await aHost()
       await host.makeSet(set4, 4)
-      redis = await startRedis()
+      redis = await startRedis(host)
       proxy = await host.hands.proxy(proxyPort, [redisPort])
       site = await aSite(host, {
         everywhere: true,
@@ -50,13 +50,6 @@ describe.skipIf(!hasKernel() || !requireProgram('redis-server'))(
       await redis.kill()
       await host.close()
     })
-
-    async function startRedis(): Promise<TestProcess> {
-      const command = ['redis-server', '--port', String(redisPort), '--save', '', '--appendonly', 'no']
-      const started = startProgram(host.place(command), {})
-      await started.said(/Ready to accept connections/)
-      return started
-    }
 
     const stands = async () => (await host.entries(set4)).has(at)
     const readiness = async () =>
@@ -82,7 +75,7 @@ describe.skipIf(!hasKernel() || !requireProgram('redis-server'))(
       await redis.kill()
       await openAndClose()
       expect(await readiness()).toBe('degraded')
-      redis = await startRedis()
+      redis = await startRedis(host)
       await untilReady('ok')
       await openAndClose()
     })
