@@ -11,7 +11,7 @@ export type Estate = {
   people: readonly PersonFacts[]
   group: { id: string; name: string; knocId: string }
   /** A knoc that moves between two doors. */
-  mover: { id: string; name: string; doors: readonly { id: string; set: string }[] }
+  mover: { id: string; name: string; doors: readonly { id: string; config: Record<string, unknown> }[] }
 }
 
 /** Takes rights away and gives them back, one change after the other, until the storm is over. */
@@ -144,7 +144,7 @@ export function startAdministrator(deps: {
     const to = doors.find((door) => door !== from)
     if (from === undefined || to === undefined) return
     ledger.place(id, to.id, Date.now(), from.id)
-    const body = { ACL: { Config: { ipset: { V4SetName: to.set } } } }
+    const body = { ACL: { Config: to.config } }
     for (;;) {
       const ending = await change(
         `moves ${name} from ${from.id} to ${to.id}`,

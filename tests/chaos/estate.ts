@@ -1,25 +1,20 @@
 import type { KnocCreated } from '#server/knocs/knoc.schema.ts'
+import type { TestHost } from '#tests/support/host.ts'
 import { admin, password } from '#tests/support/site.ts'
+import { run } from '../../deploy/demo/run.ts'
 import type { Estate } from './administrator.ts'
+import { familyOf, setsOf } from './doors/door-kind.ts'
+import { doorKinds } from './doors/door-kinds.ts'
+import { isDrawn } from './doors/plan-doors.ts'
 import type { PersonFacts, StormKnoc } from './person.ts'
-import type { PlannedDoor, StormAgent, World } from './world.ts'
+import type { StormDoor, World } from './world.ts'
 
 /** WhenServerSilent of the strict knoc: the shortest there is. */
 export const silentSeconds = 30
 
-/** The doors: two of one agent, three of the other, of which one closes in silence, and one of a foreign firewall. */
-export const plannedDoors: readonly PlannedDoor[] = [
-  { id: 'files', agent: 'edge-1', hostIndex: 0, port: 2201, set: 'files4', isStrict: false },
-  { id: 'team', agent: 'edge-1', hostIndex: 0, port: 2202, set: 'team4', isStrict: false },
-  { id: 'open', agent: 'edge-2', hostIndex: 1, port: 2203, set: 'open4', isStrict: false },
-  { id: 'strict', agent: 'edge-2', hostIndex: 1, port: 2204, set: 'strict4', isStrict: true },
-  { id: 'annex', agent: 'edge-2', hostIndex: 1, port: 2205, set: 'annex4', isStrict: false },
-  { id: 'fetched', agent: 'firewall', hostIndex: 0, port: 2206, set: 'fetched4', isStrict: false },
-]
-
 /** Who is where: some have an address of their own, others share one, and all of them go elsewhere now and then. */
 const whereabouts: readonly {
-  places: readonly number[]
+  places: readonly (number | string)[]
   minutes: number
   isSingle: boolean
   isResident?: boolean
@@ -33,18 +28,25 @@ const whereabouts: readonly {
   { places: [104, 108], minutes: 2, isSingle: false },
   { places: [105, 104], minutes: 30, isSingle: true },
   { places: [109], minutes: 60, isSingle: true, isResident: true },
+  // Of both families, and at home in the younger one alone.
+  { places: [110, '110'], minutes: 30, isSingle: false },
+  { places: [105, '110'], minutes: 2, isSingle: true },
+  { places: ['111', '112'], minutes: 30, isSingle: true },
 ]
 
-const toAddress = (last: number): string => `10.77.0.${last}`
+/** Texts are of the younger family. */
+const toAddress = (last: number | string): string =>
+  typeof last === 'number' ? `10.77.0.${last}` : `fd77::${last}`
 
 /**
  * Makes the people and their knocs: two on one set, one of a group, one that signing in opens, one that closes when
- * the server is silent, one that an administrator moves to and fro, and a list that a foreign firewall fetches.
+ * the server is silent, one that an administrator moves to and fro, a list that a foreign firewall fetches, and one
+ * for each door that was drawn.
  */
-export async function buildEstate({ site, agents, hosts }: World) {
+export async function buildEstate({ site, agents, hosts, doors }: World) {
   const ask = site.console.request
   const places = [...new Set(whereabouts.flatMap((one) => one.places))].map(toAddress)
-  for (const host of hosts) for (const place of places) await host.addressOfClient('add', place)
+  for (const host of hosts) for (const place of places) await giveAddress(host, place)
 
   const userIds: string[] = []
   for (const [index, { minutes, isSingle }] of whereabouts.entries()) {
@@ -58,39 +60,46 @@ export async function buildEstate({ site, agents, hosts }: World) {
     userIds.push(ID)
   }
   const everybody = userIds.map((userId) => ({ userId }))
-  const [first, second] = agents as [StormAgent, StormAgent]
+  const doorNamed = (id: string): StormDoor => {
+    const door = doors.find((built) => built.id === id)
+    if (door === undefined) throw new Error(`no door ${id}`)
+    return door
+  }
 
   const knocs: (StormKnoc & { door: string })[] = []
   async function knoc(
     name: string,
     door: string,
     { isAutomatic = false, people = everybody, ...fields }: Record<string, unknown> & Options = {},
-  ): Promise<string> {
-    const { set, agent: keeper } = doorNamed(door)
-    const { ID } = await site.aKnoc(keeper === first.name ? first.id : second.id, {
-      name,
-      set4: set,
-      people,
-      ClickToGrant: !isAutomatic,
-      ...fields,
+  ): Promise<KnocCreated> {
+    const { config, agent: keeper, kind, cuts } = doorNamed(door)
+    const created = await ask<KnocCreated>('POST', '/admin/knocs', {
+      Backend: {
+        AgentID: agents.find((agent) => agent.name === keeper)?.id ?? null,
+        Config: config.backend,
+      },
+      ACL: {
+        Description: name,
+        ClickToGrant: !isAutomatic,
+        ...(kind !== 'list' && { CutConnections: cuts }),
+        Config: config.acl,
+        ...fields,
+      },
+      ...(kind === 'list' && { ApiKey: { Option: 'new', Name: 'a firewall of somebody else' } }),
+      UserIDs: people.map(({ userId }) => userId),
     })
-    knocs.push({ id: ID, name, isAutomatic, door })
-    return ID
+    knocs.push({ id: created.ID, name, isAutomatic, door, families: doorKinds[kind].families })
+    return created
   }
 
   await knoc('Files', 'files')
   await knoc('The same files', 'files')
-  const team = await knoc('Team', 'team', { people: [] })
+  const { ID: team } = await knoc('Team', 'team', { people: [] })
   await knoc('By signing in', 'open', { isAutomatic: true })
   await knoc('Strict', 'strict', { WhenServerSilent: silentSeconds })
-  const mover = await knoc('Mover', 'open')
-  const list = await ask<KnocCreated>('POST', '/admin/knocs', {
-    Backend: { AgentID: null, Config: { allowlist: {} } },
-    ACL: { Description: 'Fetched', ClickToGrant: true, Config: { allowlist: {} } },
-    ApiKey: { Option: 'new', Name: 'a firewall of somebody else' },
-    UserIDs: userIds,
-  })
-  knocs.push({ id: list.ID, name: 'Fetched', isAutomatic: false, door: 'fetched' })
+  const { ID: mover } = await knoc('Mover', 'open')
+  const list = await knoc('Fetched', 'fetched')
+  for (const { id } of doors.filter(isDrawn)) await knoc(id, id)
   const group = { Name: 'Team', UserIDs: userIds, ACLIDs: [team] }
   const { ID: groupId } = await ask<{ ID: string }>('POST', '/admin/groups', group)
 
@@ -111,20 +120,21 @@ export async function buildEstate({ site, agents, hosts }: World) {
     mover: {
       id: mover,
       name: 'Mover',
-      doors: [doorNamed('open'), doorNamed('annex')],
+      doors: ['open', 'annex'].map((id) => ({ id, config: doorNamed(id).config.acl })),
     },
   }
   const fetched = {
     ...{ path: new URL(list.URL ?? '').pathname, key: list.PlaintextKey ?? '' },
-    ...{ set: doorNamed('fetched').set },
+    ...{ set: setsOf(doorNamed('fetched')).set4 },
   }
   return { ...estate, places, knocs, admin, fetched }
 }
 
-function doorNamed(id: string): PlannedDoor {
-  const door = plannedDoors.find((planned) => planned.id === id)
-  if (door === undefined) throw new Error(`no door ${id}`)
-  return door
+/** The veth of each host's outside; an address of the younger family is to be there at once. */
+async function giveAddress(host: TestHost, address: string): Promise<void> {
+  if (familyOf(address) === 4) return void (await host.addressOfClient('add', address))
+  const [file = '', ...args] = host.placeOutside(`ip -6 address add ${address}/64 dev wire0 nodad`.split(' '))
+  await run(file, args)
 }
 
 type Options = { isAutomatic?: boolean; people?: { userId: string }[] }

@@ -1,23 +1,37 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { bounds, createJudge, type Look } from './judge.ts'
+import { bounds } from './bounds.ts'
+import { createJudge, type Look } from './judge.ts'
 import { createLedger, lingerMs } from './ledger.ts'
-import { createPaths } from './path.ts'
+import { createPaths, type PathEvent } from './path.ts'
 
 const start = 1_000_000
 const address = '10.0.0.1'
+const native = {
+  kind: 'ipset',
+  agent: 'edge',
+  silenceSeconds: null,
+  endsBy: 'kernel',
+  backMs: 13_000,
+} as const
 const doors = [
-  { id: 'plain', agent: 'edge', silenceSeconds: null },
-  { id: 'strict', agent: 'edge', silenceSeconds: 30 },
-  { id: 'other', agent: 'edge', silenceSeconds: null },
-]
+  { ...native, id: 'plain' },
+  { ...native, id: 'strict', silenceSeconds: 30 },
+  { ...native, id: 'other' },
+  { ...native, id: 'proxy', kind: 'haproxy', endsBy: 'agent', backMs: 5_000 },
+] as const
 
 /** Books, path and judge of one person and one agent, on a clock that the test moves. */
 function aCourt() {
   const paths = createPaths(['edge'])
   const ledger = createLedger({ onChange: (at) => judge.note(at, [address]) })
-  const judge = createJudge({ doors, rightOf: ledger.rightOf, pathOf: paths.stateOf })
+  const judge = createJudge({
+    doors,
+    rightOf: ledger.rightOf,
+    pathOf: paths.stateOf,
+    lossOf: paths.lossOf,
+  })
   const now = () => Date.now()
-  for (const id of ['plain', 'strict']) ledger.place(id, id, now())
+  for (const id of ['plain', 'strict', 'proxy']) ledger.place(id, id, now())
   paths.take({ type: 'agent.up', agent: 'edge' }, now())
   paths.take({ type: 'agent.linked', agent: 'edge' }, now())
 
@@ -38,10 +52,11 @@ function aCourt() {
       look(state, door)
     }
   }
-  const path = (type: 'agent.down' | 'agent.up' | 'agent.linked' | 'agent.unlinked' | 'agent.silenced') =>
+  const path = (type: Extract<PathEvent, { agent: string }>['type']) =>
     paths.take({ type, agent: 'edge' }, now())
+  const lose = (type: 'door.away' | 'door.back', door: string) => paths.take({ type, door }, now())
   const kinds = () => judge.breaches().map(({ kind, limit }) => `${kind} ${limit}`)
-  return { paths, ledger, judge, now, wait, act, grant, revoke, look, lookFor, path, kinds }
+  return { paths, ledger, judge, now, wait, act, grant, revoke, look, lookFor, path, lose, kinds }
 }
 
 describe('the judge of a storm', () => {
@@ -159,6 +174,89 @@ describe('the judge of a storm', () => {
     court.wait(1_000)
     court.look('open', 'strict')
     expect(court.kinds()).toEqual(['overstay silence'])
+  })
+
+  describe('where nothing but the agent ends an entry', () => {
+    /** A door of a dead agent, 10 s past its end. */
+    const aDeadAgentsDoor = () => {
+      const court = aCourt()
+      court.grant(start + 20_000, 'proxy')
+      court.lookFor(1_000, 'open', 'proxy')
+      court.path('agent.down')
+      court.lookFor(29_000, 'open', 'proxy')
+      return court
+    }
+
+    it('lets it stand while the agent is dead, and not a bound longer than that', () => {
+      const court = aDeadAgentsDoor()
+      expect(court.kinds()).toEqual([])
+      court.path('agent.up')
+      court.lookFor(bounds.agentEndMs, 'open', 'proxy')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(200, 'open', 'proxy')
+      expect(court.kinds()).toEqual(['overstay end'])
+      expect(court.judge.kinds().get('haproxy')?.longestOverstayMs).toBeGreaterThan(bounds.agentEndMs)
+    })
+
+    it('ends it on time where the agent lives', () => {
+      const court = aCourt()
+      court.grant(start + 5_000, 'proxy')
+      court.path('agent.unlinked')
+      court.lookFor(5_000 + bounds.agentEndMs, 'open', 'proxy')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(200, 'open', 'proxy')
+      expect(court.kinds()).toEqual(['overstay end'])
+    })
+
+    it('waits for the server’s word where the agent has forgotten what it opened', () => {
+      const court = aDeadAgentsDoor()
+      court.path('agent.forgot')
+      court.path('agent.up')
+      court.lookFor(5_000, 'open', 'proxy')
+      court.path('agent.linked')
+      court.lookFor(bounds.closeMs, 'open', 'proxy')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(bounds.agentEndMs + 200, 'open', 'proxy')
+      expect(court.kinds()).toContain('leftOpen path')
+      expect(court.kinds()).toContain('overstay end')
+    })
+
+    it('remembers again once everything has worked for long enough', () => {
+      const court = aCourt()
+      court.path('agent.down')
+      court.path('agent.forgot')
+      court.path('agent.up')
+      court.path('agent.linked')
+      court.wait(bounds.closeMs)
+      court.grant(start + 10_000, 'proxy')
+      court.path('agent.unlinked')
+      court.lookFor(7_000 + bounds.agentEndMs + 200, 'open', 'proxy')
+      expect(court.kinds()).toEqual(['overstay end'])
+    })
+
+    it('finds a door open that nobody ever might use, however dead its agent', () => {
+      const court = aCourt()
+      court.path('agent.down')
+      court.look('refused', 'proxy')
+      court.lookFor(200, 'open', 'proxy')
+      expect(court.kinds()).toEqual(['overstay end'])
+    })
+  })
+
+  it('gives a door that lost its entries the time of its kind to have them back, and no more', () => {
+    const court = aCourt()
+    court.grant(start + 600_000, 'proxy')
+    court.lookFor(10_000, 'open', 'proxy')
+    court.lose('door.away', 'proxy')
+    court.lookFor(10_000, 'refused', 'proxy')
+    court.lose('door.back', 'proxy')
+    court.lookFor(5_000, 'refused', 'proxy')
+    expect(court.kinds()).toEqual([])
+    expect(court.judge.kinds().get('haproxy')?.longestPutBackMs).toBe(5_000)
+    court.lookFor(100, 'refused', 'proxy')
+    expect(court.judge.breaches()).toMatchObject([
+      { kind: 'lockOut', doorKind: 'haproxy', persons: ['alex'] },
+    ])
   })
 
   it('takes off what the machine itself stood still', () => {

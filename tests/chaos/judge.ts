@@ -1,5 +1,7 @@
+import { type Bounds, bounds } from './bounds.ts'
+import type { DoorKind } from './doors/door-kind.ts'
 import type { Right } from './ledger.ts'
-import type { PathState } from './path.ts'
+import type { LossState, PathState } from './path.ts'
 
 /** One look at a door from an address, from outside. Unix ms; the door was as seen at some instant between the two. */
 export type Look = {
@@ -10,44 +12,19 @@ export type Look = {
   state: 'open' | 'refused' | 'silent'
 }
 
-/** A door that is watched: who keeps it, and after how long without the server it closes, if it does. */
-export type Door = {
+/** A door that is watched: who keeps it, what is promised of its kind, and after how long without the server it closes. */
+export type Door = Pick<DoorKind, 'endsBy' | 'backMs'> & {
   id: string
+  kind: string
   agent: string
   silenceSeconds: number | null
-  /** A firewall of somebody else's, which fetches a list and keeps the last one: no end closes it by itself. */
-  isFetched?: boolean
-}
-
-/** How long things may take, in ms. Published with each storm's results. */
-export type Bounds = {
-  /** From the end to a shut door with a living agent. */
-  agentEndMs: number
-  /** The same with a dead one: the kernel counts whole seconds. */
-  kernelEndMs: number
-  /** From an acknowledged loss of the right, or from the path's being whole again, to a shut door. */
-  closeMs: number
-  /** From an acknowledged right, or from the path's being whole again, to an open door. */
-  openMs: number
-  /** From silence's N seconds to a shut door. */
-  silenceMs: number
-  /** After an interference with a list: until it is noticed and repaired. */
-  driftMs: number
-}
-
-export const bounds: Bounds = {
-  agentEndMs: 1_000,
-  kernelEndMs: 2_000,
-  closeMs: 3_000,
-  openMs: 6_000,
-  silenceMs: 2_000,
-  driftMs: 7_000,
 }
 
 /** Something that must not have been seen. `byMs`: how far beyond what was allowed. */
 export type Breach = {
   kind: 'overstay' | 'leftOpen' | 'lockOut'
   door: string
+  doorKind: string
   address: string
   at: number
   byMs: number
@@ -69,11 +46,16 @@ export type Measures = {
   slowestCloseMs: number
   /** Somebody entitled before a shut door while everything he needed was up; from the right or the whole path on. */
   longestLockOutMs: number
+  /** The same from when a door that had lost its entries could have them again. */
+  longestPutBackMs: number
   /** Doors that stood open in a silence, so that it had something to close. */
   heldInSilence: number
   /** Past the N seconds of a silent server. */
   longestSilenceMs: number
 }
+
+/** What was measured at the doors of one kind, in ms. */
+export type KindMeasures = { longestOverstayMs: number; longestLockOutMs: number; longestPutBackMs: number }
 
 type Pair = {
   /** When the last right ended; null while somebody may be in. */
@@ -98,11 +80,13 @@ export function createJudge(deps: {
   doors: readonly Door[]
   rightOf: (door: string, address: string, at: number) => Right
   pathOf: (agent: string) => PathState
+  lossOf?: (door: string) => LossState
   stalledMs?: (from: number, to: number) => number
   bounds?: Bounds
 }) {
   const limits = deps.bounds ?? bounds
   const stalledMs = deps.stalledMs ?? (() => 0)
+  const lossOf = deps.lossOf ?? (() => ({ isAway: false, backAt: 0 }))
   const doors = new Map(deps.doors.map((door) => [door.id, door]))
   const pairs = new Map<string, Pair>()
   const breaches: Breach[] = []
@@ -115,8 +99,18 @@ export function createJudge(deps: {
     longestOverstayMs: 0,
     slowestCloseMs: 0,
     longestLockOutMs: 0,
+    longestPutBackMs: 0,
     heldInSilence: 0,
     longestSilenceMs: 0,
+  }
+
+  const kinds = new Map(deps.doors.map(({ kind }) => [kind, noKindMeasures()]))
+
+  function measure(door: Door, what: keyof KindMeasures, ms: number): void {
+    const kind = kinds.get(door.kind) ?? noKindMeasures()
+    kinds.set(door.kind, kind)
+    kind[what] = Math.max(kind[what], ms)
+    measures[what] = Math.max(measures[what], ms)
   }
 
   /** To be called whenever the books change, and before each look. */
@@ -165,11 +159,12 @@ export function createJudge(deps: {
     judgeSilence(look, { door, pair, path, right })
     if (pair.overSince === null || at <= pair.overSince) return
     const late = (since: number) => at - since - stalledMs(since, at)
-    const wasAlive = path.upSince !== null && path.upSince < pair.heldEnd
-    const pastEnd = door.isFetched === true ? -Infinity : late(pair.heldEnd)
-    if (pair.heldEnd > -Infinity) measures.longestOverstayMs = Math.max(measures.longestOverstayMs, pastEnd)
-    const endBound = wasAlive ? limits.agentEndMs : limits.kernelEndMs
-    if (pastEnd > endBound) blame('overstay', 'end', look, right, pastEnd - endBound)
+    const end = endOf(door, pair, path)
+    if (end !== null) {
+      const pastEnd = late(end.at)
+      if (end.at > -Infinity) measure(door, 'longestOverstayMs', pastEnd)
+      if (pastEnd > end.boundMs) blame('overstay', 'end', look, right, pastEnd - end.boundMs)
+    }
     if (path.wholeSince === null) return
     const since = Math.max(pair.overSince, path.wholeSince)
     if (at < since) return
@@ -180,6 +175,21 @@ export function createJudge(deps: {
       worst.close = { ...look, byMs: lateBy }
     }
     if (lateBy > limits.closeMs) blame('leftOpen', 'path', look, right, lateBy - limits.closeMs)
+  }
+
+  /**
+   * From when on nothing may hold it open, and how much longer it may be seen so; null while nothing promises that.
+   * What nobody ever might use has no end to wait for.
+   */
+  function endOf(door: Door, { heldEnd }: Pair, path: PathState): { at: number; boundMs: number } | null {
+    if (door.endsBy === 'reader') return null
+    if (heldEnd === -Infinity) return { at: heldEnd, boundMs: limits.agentEndMs }
+    if (door.endsBy === 'agent') {
+      if (path.knowsSince === null) return null
+      return { at: Math.max(heldEnd, path.knowsSince), boundMs: limits.agentEndMs }
+    }
+    const wasAlive = path.upSince !== null && path.upSince < heldEnd
+    return { at: heldEnd, boundMs: wasAlive ? limits.agentEndMs : limits.kernelEndMs }
   }
 
   function judgeSilence(look: Look, { door, path, right }: Case): void {
@@ -195,30 +205,31 @@ export function createJudge(deps: {
     if (late > limits.silenceMs) blame('overstay', 'silence', look, right, late - limits.silenceMs)
   }
 
-  function judgeShut(look: Look, { pair, path, right }: Case): void {
+  function judgeShut(look: Look, { door, pair, path, right }: Case): void {
+    const at = look.startedAt
     const { wholeSince } = path
-    if (pair.overSince !== null && look.startedAt > pair.overSince && wholeSince !== null) {
+    if (pair.overSince !== null && at > pair.overSince && wholeSince !== null) {
       const since = Math.max(pair.overSince, wholeSince)
-      if (look.startedAt - since > limits.closeMs) {
+      if (at - since > limits.closeMs) {
         pair.wasSeenShut = true
-        pair.heldEnd = Math.min(pair.heldEnd, look.startedAt)
+        pair.heldEnd = Math.min(pair.heldEnd, at)
       }
     }
-    if (pair.mustSince === null || wholeSince === null) return
-    const isDrifted = look.startedAt - path.driftedAt < limits.driftMs
-    if (isDrifted) return
-    const since = Math.max(
-      pair.mustSince,
-      wholeSince,
-      path.driftedAt === 0 ? 0 : path.driftedAt + limits.driftMs,
-    )
-    if (look.startedAt <= since) return
-    const lockOut = look.startedAt - since - stalledMs(since, look.startedAt)
-    if (lockOut > measures.longestLockOutMs) {
-      measures.longestLockOutMs = lockOut
-      worst.lockOut = { ...look, byMs: lockOut }
+    const { isAway, backAt } = lossOf(door.id)
+    if (pair.mustSince === null || wholeSince === null || isAway) return
+    const late = (from: number) => at - from - stalledMs(from, at)
+    const since = Math.max(pair.mustSince, wholeSince)
+    const lockOut = late(since)
+    const putBack = late(backAt)
+    // What was lost lately is put back by one promise, what was granted lately is opened by the other.
+    if (putBack <= door.backMs) {
+      if (since <= backAt) measure(door, 'longestPutBackMs', putBack)
+      return
     }
-    if (lockOut > limits.openMs) blame('lockOut', 'open', look, right, lockOut - limits.openMs)
+    if (lockOut > measures.longestLockOutMs) worst.lockOut = { ...look, byMs: lockOut }
+    measure(door, 'longestLockOutMs', lockOut)
+    if (lockOut <= limits.openMs) return
+    blame('lockOut', 'open', look, right, Math.min(lockOut - limits.openMs, putBack - door.backMs))
   }
 
   function blame(
@@ -236,7 +247,8 @@ export function createJudge(deps: {
       return
     }
     const persons = [...new Set(right.claims.map(({ person }) => person))]
-    breaches.push({ kind, limit, door, address, at: startedAt, byMs, persons })
+    const doorKind = doors.get(door)?.kind ?? ''
+    breaches.push({ kind, limit, door, doorKind, address, at: startedAt, byMs, persons })
   }
 
   return {
@@ -247,6 +259,11 @@ export function createJudge(deps: {
     take,
     breaches: (): readonly Breach[] => breaches,
     measures: (): Measures => ({ ...measures }),
+    /** The same for each kind of door. */
+    kinds: (): ReadonlyMap<string, KindMeasures> => kinds,
+    /** Since when somebody has had to find a door open without a break; null: nobody. */
+    mustSince: (door: string, address: string): number | null =>
+      pairs.get(`${door} ${address}`)?.mustSince ?? null,
     /** The looks at which the slowest of the legal was seen. */
     worst: () => ({ ...worst }),
   }
@@ -254,6 +271,12 @@ export function createJudge(deps: {
 
 /** Looks at the same thing within this time are one breach. */
 const sameBreachMs = 10_000
+
+const noKindMeasures = (): KindMeasures => ({
+  longestOverstayMs: 0,
+  longestLockOutMs: 0,
+  longestPutBackMs: 0,
+})
 
 const newPair = (): Pair => ({
   overSince: null,

@@ -3,13 +3,14 @@ import type { GrantAnswer } from '#server/grants/grant.schema.ts'
 import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
 import { password } from '#tests/support/site.ts'
 import { type ApiClient, ApiFailure } from '../../deploy/demo/api-client.ts'
+import { familyOf } from './doors/door-kind.ts'
 import { type Act, type Claim, failedLingerMs, type Ledger, lingerMs, type Outcome } from './ledger.ts'
 import type { Random } from './random.ts'
 import { wasNeverAsked } from './roam.ts'
 import type { Timeline } from './timeline.ts'
 
-/** A knoc of the storm, and whether it opens by signing in alone. */
-export type StormKnoc = { id: string; name: string; isAutomatic: boolean }
+/** A knoc of the storm, whether it opens by signing in alone, and which addresses its list can hold. */
+export type StormKnoc = { id: string; name: string; isAutomatic: boolean; families: readonly (4 | 6)[] }
 
 /** Somebody of the storm: where he can be, and how long his sessions last. */
 export type PersonFacts = {
@@ -28,6 +29,8 @@ type Session = {
   name: string
   client: ApiClient
   address: string
+  /** What the server said it holds: one address, or one of each family. */
+  held: ReadonlySet<string>
   /** Where it has been: going back within minutes is flapping and holds both. */
   seen: Set<string>
   ends: number
@@ -62,7 +65,8 @@ export function startPerson(deps: {
   const isAutomatic = (id: string) => knocs.some((knoc) => knoc.id === id && knoc.isAutomatic)
 
   function claimAll(session: string, address: string): void {
-    for (const { id } of knocs) ledger.claim({ person: userName, session, knoc: id, address }, Date.now())
+    for (const knoc of knocs.filter((one) => fits(one, address)))
+      ledger.claim({ person: userName, session, knoc: knoc.id, address }, Date.now())
   }
 
   /** One question and its answer, in the books and in the time line. */
@@ -127,6 +131,7 @@ export function startPerson(deps: {
       name: `${userName}/${(made += 1)}`,
       client: deps.openClient(),
       address,
+      held: new Set([address]),
       seen: new Set([address]),
       ends: 0,
       isOver: false,
@@ -172,7 +177,7 @@ export function startPerson(deps: {
   async function grant(session: Session, knoc: StormKnoc): Promise<void> {
     const act: Act = {
       what: 'clicks Grant',
-      scope: (claim) => of(session)(claim) && claim.knoc === knoc.id && claim.address === session.address,
+      scope: (claim) => of(session)(claim) && claim.knoc === knoc.id && session.held.has(claim.address),
       effect: { kind: 'open', latest: session.ends },
     }
     await ask(
@@ -234,7 +239,7 @@ export function startPerson(deps: {
         {
           act,
           answered: (claim, answer: UserStatus) =>
-            answer.Addresses.some(({ IP }) => IP === claim.address)
+            addressesOf(answer).has(claim.address)
               ? outcomeOf(statusOf(answer, claim.knoc))
               : { kind: 'done' },
         },
@@ -246,6 +251,7 @@ export function startPerson(deps: {
     if (status === undefined && !isKnown) doubtful.push({ session, from: Date.now() })
     if (status === undefined) return
     session.ends = Date.parse(status.Ends)
+    session.held = addressesOf(status)
     const isThere = status.Addresses.some(({ IP }) => IP === session.address)
     if (!isThere) session.address = status.Addresses[0]?.IP ?? session.address
     sessions.push(session)
@@ -267,7 +273,7 @@ export function startPerson(deps: {
       scope: (claim) => of(session)(claim) && claim.address !== to,
       effect: { kind: 'close' },
     }
-    const isHeld = (answer: UserStatus, address: string) => answer.Addresses.some(({ IP }) => IP === address)
+    const isHeld = (answer: UserStatus, address: string) => addressesOf(answer).has(address)
     const answer = await ask(
       `moves from ${session.address} to ${to}`,
       [
@@ -289,7 +295,9 @@ export function startPerson(deps: {
         }),
       session,
     )
-    if (answer !== undefined) session.address = to
+    if (answer === undefined) return
+    session.address = to
+    session.held = addressesOf(answer)
   }
 
   const statusOf = (status: UserStatus, knoc: string): AclStatus | undefined =>
@@ -315,7 +323,7 @@ export function startPerson(deps: {
     const [session] = sessions.length === 0 ? [] : [sessions[random.below(sessions.length)]]
     if (session !== undefined && facts.isResident) return stay(session)
     if (session === undefined || (sessions.length < 2 && random.below(14) === 0)) return signIn()
-    const clickable = knocs.filter((knoc) => !knoc.isAutomatic)
+    const clickable = knocs.filter((knoc) => !knoc.isAutomatic && canUse(session, knoc))
     const knoc = clickable[random.below(clickable.length)]
     const draw = random.below(100)
     if (knoc !== undefined && draw < 46) await grant(session, knoc)
@@ -342,6 +350,12 @@ export function startPerson(deps: {
     },
   }
 }
+
+const fits = ({ families }: StormKnoc, address: string): boolean => families.includes(familyOf(address))
+
+const canUse = ({ held }: Session, knoc: StormKnoc): boolean => [...held].some((one) => fits(knoc, one))
+
+const addressesOf = ({ Addresses }: UserStatus): ReadonlySet<string> => new Set(Addresses.map(({ IP }) => IP))
 
 /** What an answer means for a claim: it stands until its end, it doesn't, or it can't be said. */
 function outcomeOf(answer: { Status: number; ExpiredAfter: string | null } | undefined): Outcome {

@@ -8,7 +8,8 @@ const calm = { everyMs: 9_000, forMs: 4_000 }
 /**
  * Attacks at moments drawn at random until the time is over and all that was begun has been put right again. In
  * between nobody attacks for a while, so that exactness is judged and not only recovery. The agent with the strict
- * knoc is silenced early: that takes the longest.
+ * knoc is silenced early, because that takes the longest; what only some doors know comes early too, so that no
+ * storm is without it.
  */
 export async function attackAtRandom(
   arena: Omit<Arena, 'later' | 'isBusy'>,
@@ -32,11 +33,11 @@ export async function attackAtRandom(
   const count = (name: VictimName | null) => {
     if (name !== null) counts[name] = (counts[name] ?? 0) + 1
   }
-  let isFirst = true
+  const silence = arena.random.of(['silentLink', 'silentReplica'])
+  const early: VictimName[] = [silence, 'ordersMuddled', 'programKill', 'programReload']
   while (Date.now() < endsAt) {
-    if (isFirst) count(await attack(whole, arena.random.of(['silentLink', 'silentReplica'])))
-    else count(await attackOnce(whole))
-    isFirst = false
+    const name = early.shift()
+    count(name === undefined ? await attackOnce(whole) : await attack(whole, name))
     if (faults[0] !== undefined) throw faults[0]
     await wait(arena.random.below(pauseMs))
     if (Date.now() < calmAt) continue

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import { validate } from '#server/validation/validate.service.ts'
 import type { World } from './world.ts'
 
-/** What stands in a set: the door, the address, the seconds it has left. */
+/** What stands at a door: the address, and the seconds it has left; 0 without an end. */
 export type Standing = { door: string; address: string; seconds: number }
 
-/** Everything that stands in the sets of all doors right now. */
+/** Everything that stands at all doors right now. */
 export async function listStanding({ doors }: Pick<World, 'doors'>): Promise<Standing[]> {
   const lists = await Promise.all(
-    doors.map(async ({ id, host, set }) => {
-      const entries = await host.entries(set)
+    doors.map(async ({ id, standing }) => {
+      const entries = await standing()
       return Array.from(entries, ([address, seconds]) => ({ door: id, address, seconds }))
     }),
   )
@@ -24,6 +24,7 @@ export async function findUnsettled(world: World): Promise<string | null> {
     join targets t on t.id = e.target_id join agents a on a.id = t.agent_id
     where e.applied_generation < e.generation limit 1`.execute(db)
   if (rows[0] !== undefined) return `an order of ${rows[0].name} for ${rows[0].address} is not carried out`
-  const [difference] = await validate(db, { settleSeconds: 0 })
+  // Nobody can look into what scripts did; what they reported is compared.
+  const [difference] = await validate(db, { settleSeconds: 0, acceptReported: true })
   return difference === undefined ? null : `knoc validate: ${JSON.stringify(difference)}`
 }

@@ -18,7 +18,11 @@ describe.skipIf(!hasKernel())('a storm', { timeout: 240_000 }, () => {
     expect(crashes).toEqual([])
     expect(breaches.map(inWords)).toEqual([])
     expect(faults).toEqual([])
-    expect(numbers).toMatchObject({ lost: 0, leftOpen: 0, repairs: 0 })
+    expect(numbers).toMatchObject({ lost: 0, leftOpen: 0, repairs: 0, streamsLeft: 0, streamsLost: 0 })
+    for (const { doors, leftOpen } of Object.values(numbers.kinds)) {
+      expect(doors).toBeGreaterThan(0)
+      expect(leftOpen).toBe(0)
+    }
     const { silentLink = 0, silentReplica = 0 } = numbers.attacks
     expect(silentLink + silentReplica).toBeGreaterThan(0)
   })

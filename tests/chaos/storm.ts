@@ -1,22 +1,29 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sight, Watched } from '#tests/support/hands.ts'
 import { until } from '#tests/support/until.ts'
 import { createApiClient } from '../../deploy/demo/api-client.ts'
 import { startAdministrator } from './administrator.ts'
-import { buildEstate, plannedDoors, silentSeconds } from './estate.ts'
+import { agentNames } from './agent-names.ts'
+import { bounds } from './bounds.ts'
+import { familyOf, type PlannedDoor } from './doors/door-kind.ts'
+import { doorKinds, kindNames } from './doors/door-kinds.ts'
+import { planDoors } from './doors/plan-doors.ts'
+import { buildEstate, silentSeconds } from './estate.ts'
+import { openEyes } from './eyes.ts'
 import { startFirewall } from './firewall.ts'
-import { type Breach, bounds, createJudge, type Door, type Look } from './judge.ts'
+import { type Breach, createJudge, type Door, type KindMeasures, type Look } from './judge.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import type { Muddled } from './muddle.ts'
 import { createPaths, type PathEvent } from './path.ts'
 import { type PersonFacts, startPerson } from './person.ts'
-import { createRandom } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import { createRoamer } from './roam.ts'
 import { attackAtRandom } from './schedule.ts'
 import { watchStalls } from './stalls.ts'
 import { findUnsettled, listStanding } from './standing.ts'
+import { createStreamJudge, type StreamMeasures } from './stream-judge.ts'
 import { createTimeline, type Timeline } from './timeline.ts'
 import { type VictimName } from './victims.ts'
-import { agentNames, buildWorld, doorHost, replicaPorts, type World } from './world.ts'
+import { buildWorld, doorHostFor, replicaPorts, type World } from './world.ts'
 
 export type StormOptions = {
   seed: number
@@ -27,7 +34,7 @@ export type StormOptions = {
   say?: (line: string) => void
 }
 
-export type StormReport = {
+export type StormReport = StreamMeasures & {
   seed: number
   queue: 'postgres' | 'redis'
   seconds: number
@@ -40,12 +47,17 @@ export type StormReport = {
   ends: number
   clicks: { asked: number; answered: number; lost: number; refused: number }
   adminChanges: number
+  /** Orders that came twice, late, and after younger ones. */
+  muddled: Muddled
   attacks: Partial<Record<VictimName, number>>
   /** Rights that were answered and whose door is shut after the storm; doors that were or are open without a right. */
   lost: number
   leftOpen: number
   longestOverstayMs: number
   longestLockOutMs: number
+  longestPutBackMs: number
+  /** The same for each kind of door. */
+  kinds: Record<string, KindMeasures & { doors: number; leftOpen: number }>
   /** Strict doors that stood open when the server fell silent; the longest past the seconds of WhenServerSilent. */
   heldInSilence: number
   longestSilenceMs: number
@@ -68,7 +80,7 @@ export type StormReport = {
 /** An agent that was refused a few times waits up to 15 s; then everything is well within seconds. */
 const convergenceBoundMs = 30_000
 const lastCloseBoundMs = 8_000
-const lookEveryMs = 120
+const lookEveryMs = 150
 const toldFromMs = 1_500
 
 /** One storm, from nothing to nothing. Needs what `hasKernel` asks for, and Redis for its queue. */
@@ -82,10 +94,12 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     if ('agent' in event && event.agent === 'firewall' && isWhole === wasWhole) return
     timeline.note(`· ${event.type} ${'agent' in event ? event.agent : ''}`)
   }
-  const world = await buildWorld({ queue: options.queue, doors: plannedDoors, tell })
+  const random = createRandom(options.seed)
+  const plan = planDoors(createRandom(random.next()))
+  const world = await buildWorld({ queue: options.queue, doors: plan, tell })
   const stalls = watchStalls()
   try {
-    return await storm({ options, world, timeline, paths, tell, stalls })
+    return await storm({ options, random, world, timeline, paths, tell, stalls })
   } finally {
     stalls.stop()
     await world.close()
@@ -94,6 +108,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
 
 async function storm({
   options,
+  random,
   world,
   timeline,
   paths,
@@ -101,6 +116,7 @@ async function storm({
   stalls,
 }: {
   options: StormOptions
+  random: Random
   world: World
   timeline: Timeline
   paths: ReturnType<typeof createPaths>
@@ -108,18 +124,33 @@ async function storm({
   stalls: ReturnType<typeof watchStalls>
 }): Promise<StormReport> {
   const { seed, seconds, queue, say = () => undefined } = options
-  const random = createRandom(seed)
   const draw = () => createRandom(random.next())
   const estate = await buildEstate(world)
   const ledger = createLedger({ onChange: (at) => judge.note(at, estate.places) })
-  const judge = createJudge({
-    doors,
+  const doors = world.doors.map(toDoor)
+  const books = {
     rightOf: ledger.rightOf,
     pathOf: paths.stateOf,
+    lossOf: paths.lossOf,
     stalledMs: stalls.between,
+  }
+  const judge = createJudge({ ...books, doors })
+  const streams = createStreamJudge({
+    ...books,
+    doors: world.doors.map(({ id, kind, agent, cuts }) => ({
+      ...{ id, kind, agent },
+      cuts: cuts && doorKinds[kind].canCut,
+    })),
+    mustSince: judge.mustSince,
   })
   for (const { id, door } of estate.knocs) ledger.place(id, door, Date.now())
-  await watchDoors(world, estate.places, timeline, judge.take)
+  const watched = await watchDoors(world, estate.places, timeline, {
+    look: (look) => {
+      judge.take(look)
+      streams.take(look)
+    },
+    streams,
+  })
 
   const roamer = createRoamer(world, draw())
   const openClient = () => createApiClient(roamer.origin, roamer.fetch)
@@ -143,7 +174,7 @@ async function storm({
     tell,
   })
   say(`the storm begins (seed ${seed})`)
-  await until('somebody holds the strict door', () => isResidentIn(ledger, estate.people), {
+  await until('somebody holds the strict door', () => isResidentIn(ledger, estate.people, doors), {
     withinMs: 20_000,
   })
   await wait(1_000)
@@ -173,6 +204,10 @@ async function storm({
   if (firewall.reads() < seconds / 4) faults.push('the passive list could hardly be read')
   if (clicks.answered < clicks.asked / 3) faults.push('hardly anything was answered, so little was shown')
   const measures = judge.measures()
+  const streamFaults = streams.faults().map(({ kind, door, address, at }) => {
+    const whoever = whoIsAt(estate.people, address)
+    return [`${kind}: ${door} for ${address}`, ...timeline.around(at, [address, ...whoever])].join('\n  ')
+  })
   const breaches = judge.breaches().map((breach) => ({
     ...breach,
     timeline: timeline.around(breach.at, [breach.address, ...breach.persons]),
@@ -187,28 +222,67 @@ async function storm({
     )
   return {
     ...{ slow },
-    ...{ seed, queue, seconds, doors: doors.length, watched: doors.length * estate.places.length },
+    ...{ seed, queue, seconds, doors: doors.length, watched },
     ...{ clicks, adminChanges: administrator.changes(), attacks },
+    muddled: await sumUpMuddled(world),
     lost: lost.length,
     leftOpen: leftOpen.length + breaches.filter(({ kind }) => kind === 'leftOpen').length,
     ...measures,
+    ...streams.measures(),
+    kinds: Object.fromEntries(
+      kindNames.map((kind) => [kind, ofKind(kind, { world, judge, breaches, leftOpen })]),
+    ),
     ...{ convergenceMs, lastCloseMs, stalledMs: stalls.total(), repairs, crashes, breaches },
-    faults: [...faults, ...lost, ...leftOpen],
+    faults: [...faults, ...lost, ...leftOpen.map(({ words }) => words), ...streamFaults],
   }
 }
 
-const doors = plannedDoors.map(
-  ({ id, agent, isStrict }): Door => ({
-    ...{ id, agent, silenceSeconds: isStrict ? silentSeconds : null },
-    isFetched: agent === 'firewall',
-  }),
-)
+const toDoor = ({ id, kind, agent, isStrict }: PlannedDoor): Door => {
+  const { endsBy, backMs } = doorKinds[kind]
+  return { id, kind, agent, endsBy, backMs, silenceSeconds: isStrict ? silentSeconds : null }
+}
+
+/** What was measured at the doors of one kind. */
+function ofKind(
+  kind: string,
+  {
+    world,
+    judge,
+    breaches,
+    leftOpen,
+  }: {
+    world: World
+    judge: ReturnType<typeof createJudge>
+    breaches: readonly Breach[]
+    leftOpen: readonly { door: string }[]
+  },
+): StormReport['kinds'][string] {
+  const ids = world.doors.filter((door) => door.kind === kind).map(({ id }) => id)
+  const left = [...breaches.filter((breach) => breach.kind === 'leftOpen'), ...leftOpen]
+  const measured = judge.kinds().get(kind)
+  return {
+    doors: ids.length,
+    leftOpen: left.filter(({ door }) => ids.includes(door)).length,
+    longestOverstayMs: measured?.longestOverstayMs ?? 0,
+    longestLockOutMs: measured?.longestLockOutMs ?? 0,
+    longestPutBackMs: measured?.longestPutBackMs ?? 0,
+  }
+}
+
+async function sumUpMuddled({ agents }: World): Promise<Muddled> {
+  const counts = await Promise.all(agents.map(({ relay }) => relay.counts()))
+  return {
+    repeated: counts.reduce((sum, { repeated }) => sum + repeated, 0),
+    delayed: counts.reduce((sum, { delayed }) => sum + delayed, 0),
+    overtaken: counts.reduce((sum, { overtaken }) => sum + overtaken, 0),
+  }
+}
 
 const whoIsAt = (people: readonly PersonFacts[], address: string): string[] =>
   people.filter(({ places }) => places.includes(address)).map(({ userName }) => userName)
 
 /** A silence closes something only if something stands open. */
-const isResidentIn = (ledger: Ledger, people: readonly PersonFacts[]): boolean => {
+const isResidentIn = (ledger: Ledger, people: readonly PersonFacts[], doors: readonly Door[]): boolean => {
   const residents = people.filter(({ isResident }) => isResident).map(({ userName }) => userName)
   const strict = doors.filter(({ silenceSeconds }) => silenceSeconds !== null).map(({ id }) => id)
   return ledger
@@ -219,36 +293,54 @@ const isResidentIn = (ledger: Ledger, people: readonly PersonFacts[]): boolean =
     )
 }
 
-/** Tries every door from every address, from outside of its host, without end. */
+/** Tries every door from every address of its families, from outside of its host, without end; how many pairs. */
 async function watchDoors(
   world: World,
   places: readonly string[],
   timeline: Timeline,
-  take: (look: Look) => void,
-): Promise<void> {
+  told: { look: (look: Look) => void; streams: ReturnType<typeof createStreamJudge> },
+): Promise<number> {
+  let pairs = 0
   for (const host of world.hosts) {
     const watched = world.doors
       .filter((door) => door.host === host)
-      .flatMap(({ id, port }) => places.map((from) => ({ id, host: doorHost, port, from })))
+      .flatMap(({ id, port, kind }) =>
+        places
+          .filter((from) => doorKinds[kind].families.includes(familyOf(from)))
+          .map((from) => ({ id, host: doorHostFor(from), port, from, keepsStream: doorKinds[kind].canCut })),
+      )
+    pairs += watched.length
     const seen = new Map<object, string>()
-    const targets: Watched[] = watched.map(({ host: to, port, from }) => ({ host: to, port, from }))
-    await host.client.watch(targets, lookEveryMs, (sights: Sight[]) => {
-      for (const [at, startedAt, endedAt, state] of sights) {
+    const eyes = openEyes(host.placeOutside)
+    world.atEnd(eyes.stop)
+    await eyes.watch(watched, lookEveryMs, {
+      sights: (sights) => {
+        for (const [at, startedAt, endedAt, state] of sights) {
+          const door = watched[at]
+          if (door === undefined) continue
+          if (seen.get(door) !== state)
+            timeline.note(`  ${door.id} is ${state} for ${door.from}`, [door.from])
+          seen.set(door, state)
+          told.look({ door: door.id, address: door.from, startedAt, endedAt, state })
+        }
+      },
+      stream: ([, at, openedAt, endedAt]) => {
         const door = watched[at]
-        if (door === undefined) continue
-        if (seen.get(door) !== state) timeline.note(`  ${door.id} is ${state} for ${door.from}`, [door.from])
-        seen.set(door, state)
-        take({ door: door.id, address: door.from, startedAt, endedAt, state })
-      }
+        if (door === undefined) return
+        if (endedAt === null) return told.streams.opened(door.id, door.from, openedAt)
+        timeline.note(`  a stream through ${door.id} ends for ${door.from}`, [door.from], endedAt)
+        told.streams.ended(door.id, door.from, endedAt)
+      },
     })
   }
+  return pairs
 }
 
-/** The books against the sets, once nothing moves any more. */
+/** The books against what stands, once nothing moves any more. */
 async function compare(world: World, ledger: Ledger, places: readonly string[]) {
   const standing = await listStanding(world)
   const at = Date.now()
-  const lost = doors.flatMap((door) =>
+  const lost = world.doors.flatMap((door) =>
     places.flatMap((address) => {
       const { must, claims } = ledger.rightOf(door.id, address, at)
       if (!must || standing.some((one) => one.door === door.id && one.address === address)) return []
@@ -260,11 +352,11 @@ async function compare(world: World, ledger: Ledger, places: readonly string[]) 
     const { mayUntil } = ledger.rightOf(door, address, at)
     const beyondMs = at + seconds * 1_000 - mayUntil
     if (beyondMs <= bounds.kernelEndMs) return []
-    return [
+    const words =
       mayUntil <= at
         ? `left open: ${door} for ${address}`
-        : `${door} stands open for ${address} ${beyondMs} ms longer than anybody may use it`,
-    ]
+        : `${door} stands open for ${address} ${beyondMs} ms longer than anybody may use it`
+    return [{ door, words }]
   })
   return { lost, leftOpen }
 }

@@ -2,6 +2,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { until } from '#tests/support/until.ts'
+import { killProgram, loseEntries, reloadProgram } from './door-victims.ts'
 import type { PathEvent } from './path.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
@@ -39,7 +40,10 @@ const victimTable = {
   linkSlow: { share: 4, attack: (arena) => withAgent(arena, (agent) => slowLink(arena, agent)) },
   silentLink: { share: 2, attack: silenceLink },
   silentReplica: { share: 2, attack: silenceReplica },
-  flush: { share: 5, attack: flushSet },
+  ordersMuddled: { share: 6, attack: muddleOrders },
+  flush: { share: 5, attack: loseEntries },
+  programKill: { share: 5, attack: killProgram },
+  programReload: { share: 4, attack: reloadProgram },
   redisKill: { share: 4, attack: (arena) => withRedis(arena, restartRedis) },
   redisFlush: { share: 4, attack: (arena) => withRedis(arena, flushRedis) },
   redisHang: { share: 3, attack: (arena) => withRedis(arena, hangRedis) },
@@ -143,11 +147,10 @@ const restartSkewed = (arena: Arena, agent: StormAgent) =>
     agent.clock.wallOffsetMs = drawOffset(arena.random)
   })
 
-/** What a boot takes along: the sets' entries, /run, the boot's id, the monotonic clock. */
+/** What a boot takes along: what doors hold, /run, the boot's id, the monotonic clock. */
 const reboot = (arena: Arena, agent: StormAgent) =>
   whileDead(arena, agent, ': its host boots anew', async () => {
-    for (const { agent: keeper, set } of arena.world.doors)
-      if (keeper === agent.name) await agent.host.exec('ipset', 'flush', set)
+    for (const door of arena.world.doors) if (door.agent === agent.name) await door.boot()
     rmSync(arena.world.runFolderOf(agent), { recursive: true, force: true })
     Object.assign(agent.clock, { bootId: `boot-${arena.random.next()}`, bootedAtMs: Date.now() })
   })
@@ -164,6 +167,7 @@ async function bringBack(arena: Arena, agent: StormAgent): Promise<void> {
   arena.later(agent.name, async () => {
     await wait(1_000 + arena.random.below(4_000))
     await arena.world.killAgent(agent)
+    arena.tell({ type: 'agent.forgot', agent: agent.name })
     for (const file of journalFiles) {
       rmSync(join(agent.data, file), { force: true })
       if (existsSync(join(kept, file))) cpSync(join(kept, file), join(agent.data, file))
@@ -231,6 +235,19 @@ async function slowLink({ timeline, random, later }: Arena, agent: StormAgent): 
   })
 }
 
+/** Orders come twice, late and out of order for a while, on the links of every agent. */
+async function muddleOrders({ world, timeline, random, later, isBusy }: Arena): Promise<boolean> {
+  if (isBusy('orders')) return false
+  timeline.note('muddles orders')
+  for (const { relay } of world.agents) await relay.muddle(random.next())
+  later('orders', async () => {
+    await wait(4_000 + random.below(8_000))
+    for (const { relay } of world.agents) await relay.muddle(null)
+    timeline.note('orders come as they were sent')
+  })
+  return true
+}
+
 /**
  * Long enough for WhenServerSilent: the agent that has such a knoc is told nothing. Either it hears nothing at all, or
  * its replica goes on beating without the database and says since when it knows no truth.
@@ -287,17 +304,6 @@ async function silenceReplica({ world, tell, timeline, later, isBusy }: Arena): 
     world.lame.delete(lame)
     timeline.note(`the replica on ${lame} has the database again`)
   })
-  return true
-}
-
-async function flushSet({ world, random, timeline, tell }: Arena): Promise<boolean> {
-  const door = world.doors[random.below(world.doors.length)]
-  const agent = world.agents.find(({ name }) => name === door?.agent)
-  if (door === undefined || agent === undefined) return false
-  timeline.note(`flushes ${door.set} of ${agent.name}`)
-  tell({ type: 'agent.drifted', agent: agent.name })
-  await agent.host.exec('ipset', 'flush', door.set)
-  tell({ type: 'agent.drifted', agent: agent.name })
   return true
 }
 

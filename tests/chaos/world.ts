@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,32 +16,23 @@ import { addresses, aHost, type TestHost } from '#tests/support/host.ts'
 import { startProgram, type TestProcess } from '#tests/support/process.ts'
 import { aSite } from '#tests/support/site.ts'
 import { waitForAgent } from '../../deploy/demo/seed.ts'
+import { agentNames } from './agent-names.ts'
 import { writeClockFile } from './clock-file.ts'
+import { type BuiltDoor, familyOf, type PlannedDoor } from './doors/door-kind.ts'
+import { doorKinds } from './doors/door-kinds.ts'
 import type { PathEvent } from './path.ts'
+import { openRelay, type Relay } from './relay.ts'
 
 /** Where the two replicas listen. */
 export const replicaPorts: readonly [number, number] = [8080, 8081]
 
-/** The agents, the first on the servers' own host. */
-export const agentNames = ['edge-1', 'edge-2'] as const
-
 const cables = { first: '10.78.0.1', second: '10.78.0.2' } as const
-const proxyPorts = { agent: 9100, databases: [9105, 9107], redis: 9106 } as const
+const proxyPorts = { relay: 9099, agent: 9100, databases: [9105, 9107], redis: 9106 } as const
 const redisPort = 6379
 const startWithinMs = 60_000
 
-/** A door of the storm: a set of a host and the port behind it, and whoever keeps the set. */
-export type StormDoor = {
-  id: string
-  agent: string
-  port: number
-  set: string
-  isStrict: boolean
-  host: TestHost
-}
-
-/** A door as it is planned: on the host of this number. */
-export type PlannedDoor = Omit<StormDoor, 'host'> & { hostIndex: 0 | 1 }
+/** A door of the storm on its host. */
+export type StormDoor = PlannedDoor & BuiltDoor & { host: TestHost }
 
 /** An agent of the storm, with its host, its proxy, and the clock its process believes. */
 export type StormAgent = {
@@ -51,6 +42,8 @@ export type StormAgent = {
   data: string
   host: TestHost
   proxy: CuttableProxy
+  /** Between the agent and its proxy. */
+  relay: Relay
   /** Where its proxy leads while nobody interferes. */
   targets: ProxyTarget[]
   clockPath: string
@@ -102,7 +95,13 @@ async function build(
   undo.push(second.close)
   const hosts = [first, second] as const
   await first.joinTo(second, cables.first, cables.second)
-  for (const { port, set, hostIndex } of options.doors) await hosts[hostIndex].door(port, { set4: set })
+  const doors: StormDoor[] = []
+  for (const plan of options.doors) {
+    const host = hosts[plan.hostIndex]
+    const built = await doorKinds[plan.kind].build(host, plan)
+    undo.push(built.close)
+    doors.push({ ...plan, ...built, host })
+  }
   const redis = options.queue === 'redis' ? await startRedis(first) : undefined
   undo.push(async () => redis?.process.kill())
   const socketPath = join(postgres.connection.host, '.s.PGSQL.5432')
@@ -139,10 +138,15 @@ async function build(
       index === 0 ? port : `${cables.first}:${port}`,
     )
     const proxy = await host.hands.proxy(proxyPorts.agent, targets)
+    const relay = await openRelay(host.place, { port: proxyPorts.relay, to: proxyPorts.agent })
+    undo.push(async () => relay.stop())
     const registered = await site.registerAgent(agentName)
+    const allowed = doors.filter((door) => door.agent === agentName).map(({ agentFile }) => agentFile)
+    writeFileSync(join(registered.data, 'agent.json'), JSON.stringify(Object.assign({}, ...allowed)))
     const clock = { wallOffsetMs: 0, bootId: `boot-${index}-0`, bootedAtMs: Date.now() - 3_600_000 }
     const clockPath = join(folder, `${agentName}.clock`)
-    const part = { name: agentName, ...registered, host, proxy, targets, clockPath, clock, isUp: false }
+    const ways = { proxy, relay, targets }
+    const part = { name: agentName, ...registered, host, ...ways, clockPath, clock, isUp: false }
     const agent = Object.assign(part, { process: site.server })
     startAgent(agent)
     await waitForAgent(site.console, agent.id)
@@ -153,7 +157,7 @@ async function build(
     writeClockFile(agent.clockPath, agent.clock)
     mkdirSync(runFolderOf(agent), { recursive: true })
     agent.process = site.startAgent(agent, {
-      port: proxyPorts.agent,
+      port: proxyPorts.relay,
       on: agent.host,
       quick: true,
       program: 'tests/chaos/agent.ts',
@@ -246,7 +250,7 @@ async function build(
     lame: new Set<number>(),
     databaseTargets: [socketPath] as ProxyTarget[],
     redisTargets: [redisPort] as ProxyTarget[],
-    doors: options.doors.map(({ hostIndex, ...door }): StormDoor => ({ ...door, host: hosts[hostIndex] })),
+    doors,
     startAgent,
     killAgent,
     setClock,
@@ -256,6 +260,8 @@ async function build(
     asSuperuser,
     untilWritable,
     runFolderOf,
+    /** To be called before everything is taken down. */
+    atEnd: (act: () => void) => void undo.push(async () => act()),
   }
 }
 
@@ -286,5 +292,6 @@ async function startRedis(host: TestHost) {
   return redis
 }
 
-/** Where doors are, as seen from outside. */
-export const doorHost = addresses.host4
+/** Where doors are, as seen from an address outside. */
+export const doorHostFor = (from: string): string =>
+  familyOf(from) === 4 ? addresses.host4 : addresses.host6
