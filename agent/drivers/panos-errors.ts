@@ -43,7 +43,7 @@ function toRefusal({ code, words }: PanosAnswer, { hostname, target, vsys }: Ask
     return { code: 'deviceBusy', text: `${hostname} is busy: ${said}` }
   }
   // "Current target-vsys is vsys1" ends a message about something else.
-  if (/\bvsys\b(?! is)/i.test(words.replace(/current target-vsys.*$/i, ''))) {
+  if (/\bvsys\d*\b(?!-)/i.test(words.replace(/current target-vsys.*$/i, ''))) {
     return { code: 'unknownVsys', text: `${hostname} does not know ${vsys}: ${said}` }
   }
   if (

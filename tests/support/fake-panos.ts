@@ -136,6 +136,7 @@ export async function startFakePanos(options: {
     calls,
     /** Most calls that were under way together. */
     mostAtOnce: () => mostAtOnce,
+    callsUnderWay: () => atOnce,
     list,
     /** Every call fails in this way from now on; null: none does. */
     setFault: (next: PanosFault | null) => {
