@@ -13,5 +13,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    // What is polled for comes when it comes; what was promised in a time has a bound of its own.
+    expect: { poll: { timeout: 10_000 } },
   },
 })

@@ -29,14 +29,15 @@ it('runs a duty again at once while there is more to do, and goes on after a fai
 })
 
 it('stops at once although its duty was running when it was told to', async () => {
-  let finish = () => {}
-  const running = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  const stop = startDuties([{ name: 'slow', everyMs: 3_600_000, run: () => running }], log)
-  await wait(5)
+  const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const run = () => {
+    begun.resolve()
+    return finished.promise
+  }
+  const stop = startDuties([{ name: 'slow', everyMs: 3_600_000, run }], log)
+  await begun.promise
   const stopped = stop()
-  finish()
+  finished.resolve()
   expect(await Promise.race([stopped.then(() => 'stopped'), wait(1_000, 'hangs')])).toBe('stopped')
 })
 

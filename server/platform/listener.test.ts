@@ -133,36 +133,45 @@ describe('the listener', () => {
     const { port } = await start(undefined, { limits: { connectionsPerAddress: 2 } })
     const [one, two] = [dial(port), dial(port)]
     await Promise.all([once(one.socket, 'connect'), once(two.socket, 'connect')])
-    await wait(50)
-    expect(await closed(dial(port).socket, 1000)).toBe(true)
+    expect(await closed(dial(port).socket, 5000)).toBe(true)
     one.socket.destroy()
-    await wait(50)
-    const next = dial(port)
-    next.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    await once(next.socket, 'close')
-    expect(next.text()).toContain('200 OK')
+    // The listener hears of it in its own time.
+    const ask = async () => {
+      const next = dial(port)
+      next.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      await once(next.socket, 'close')
+      return next.text()
+    }
+    await expect.poll(ask, { timeout: 5000 }).toContain('200 OK')
   })
 
   it('finishes running requests when it stops, and takes no new ones', async () => {
+    const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { port, stop } = await start(async () => {
-      await wait(400)
+      begun.resolve()
+      await finished.promise
       return new Response('done')
     })
     const slow = fetch(`http://127.0.0.1:${port}/`)
-    await wait(100)
+    await begun.promise
     const started = performance.now()
     const stopped = stop(5000)
     await wait(20)
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    finished.resolve()
     expect(await (await slow).text()).toBe('done')
     await stopped
     expect(performance.now() - started).toBeLessThan(2000)
   })
 
   it('does not wait longer than its grace for a request that never ends', async () => {
-    const { port, stop } = await start(() => new Promise<Response>(() => undefined))
+    const begun = Promise.withResolvers<void>()
+    const { port, stop } = await start(() => {
+      begun.resolve()
+      return new Promise<Response>(() => undefined)
+    })
     const endless = fetch(`http://127.0.0.1:${port}/`).catch(() => 'cut')
-    await wait(100)
+    await begun.promise
     await stop(200)
     expect(await endless).toBe('cut')
   })
