@@ -4,7 +4,9 @@ import { apiError } from '../errors.ts'
 import type { DB } from '../platform/database.types.ts'
 import { type Page, type SortColumns, toLikePattern, toPage, toPageSql } from '../platform/page.ts'
 import type { ListQuery } from '../platform/wire.schema.ts'
+
 import type { AgentDebt, AgentDrift, AgentList, AgentLists } from './agent-list.schema.ts'
+import { refreshOf } from './list-refresh.query.ts'
 
 /** Findings that the agent's page shows. */
 const shownDrifts = 20
@@ -26,8 +28,10 @@ export async function getAgentHead(db: Kysely<DB>, id: string): Promise<AgentLis
   return agent
 }
 
-/** The name of a list, as its canonical key has it: without the agent's id. */
-const listName = sql`regexp_replace(t.key, '^' || t.type || ':(' || t.agent_id || ':)?', '')`
+/** The name of a list, as its canonical key has it: without the agent's id. A firewall's: its own name for it, and which. */
+const listName = sql`case when t.type = 'panos'
+  then concat_ws(' · ', t.list_config ->> 'EDLName', t.backend_config ->> 'Hostname', t.list_config ->> 'SerialNumber')
+  else regexp_replace(t.key, '^' || t.type || ':(' || t.agent_id || ':)?', '') end`
 
 /** The lists an agent looks after: those in use and those that drain, by name. */
 export async function listListsOfAgent(db: Kysely<DB>, agentId: string): Promise<AgentList[]> {
@@ -43,6 +47,7 @@ export async function listListsOfAgent(db: Kysely<DB>, agentId: string): Promise
       (select jsonb_build_object('CheckedAt', r.checked_at, 'Desired', r.desired, 'Actual', r.actual,
           'Foreign', r."foreign", 'Error', r.error)
         from target_reports r where r.target_id = t.id) as "Look",
+      (select ${refreshOf('r')} from list_refreshes r where r.target_id = t.id) as "Refresh",
       (select count(*) from entries e where e.target_id = t.id
         and (e.desired = 'closed' and e.applied_generation < e.generation
           or e.desired = 'open' and t.state = 'draining')) as "Debts",

@@ -35,10 +35,20 @@ export type AgentList = {
   Open: number
   /** The agent's last look; null before its first. */
   Look: AgentLook | null
+  /** Of a list that its device fetches itself, when told to: how that went. Nothing stands there that could be looked at. */
+  Refresh: ListRefresh | null
   /** Doors that wait to be seen closed. */
   Debts: number
   /** What ends live connections when an address leaves it; null while the agent hasn't said. */
   Cut: 'rules' | 'sockets' | 'conntrack' | 'none' | null
+}
+
+/** How a device was told to fetch its list. */
+export type ListRefresh = {
+  /** When it last took the order; null before that. */
+  RefreshedAt: string | null
+  /** The device's own words, of the last try, while it fails. */
+  Error: string | null
 }
 
 /** What an agent saw on a list. */

@@ -24,7 +24,8 @@ export { listSharers } from './target.store.ts'
  *
  * Runs inside `rights.change`, whose scope is `scope`: the ACLs whose rights are locked. Only their entries may move.
  *
- * @throws err.targetTaken (Extra: the knoc) when the list is another knoc's with other settings or another agent.
+ * @throws err.targetTaken (Extra: the knoc) when the list is another knoc's with other settings or another agent, and
+ * for a device's list that fetches another passive list already: it has one source.
  */
 export async function retarget(tx: Kysely<DB>, aclId: string, scope: readonly string[]): Promise<void> {
   const owner = await findListOwner(tx, aclId)
@@ -32,7 +33,7 @@ export async function retarget(tx: Kysely<DB>, aclId: string, scope: readonly st
   const wanted = owner === undefined ? [] : planLists(aclId, owner)
   const placed: { family: 4 | 6; targetId: string }[] = []
   for (const { families, settings } of wanted) {
-    const targetId = await placeTarget(tx, settings, { aclId, scope })
+    const targetId = await placeTarget(tx, settings, { aclId, parentId: owner?.parentId ?? null, scope })
     placed.push(...families.map((family) => ({ family, targetId })))
   }
   await replaceAclTargets(tx, aclId, placed)
@@ -68,13 +69,15 @@ function planLists(aclId: string, owner: ListOwner): WantedList[] {
 async function placeTarget(
   tx: Kysely<DB>,
   settings: TargetSettings,
-  { aclId, scope }: { aclId: string; scope: readonly string[] },
+  owner: { aclId: string; parentId: string | null; scope: readonly string[] },
 ): Promise<string> {
+  const { aclId, parentId, scope } = owner
   const standing = await findStandingTarget(tx, settings.key)
   // Where another transaction makes the same list between our look and our insert, the next look finds it.
-  if (standing === undefined)
-    return (await insertTarget(tx, settings)) ?? placeTarget(tx, settings, { aclId, scope })
+  if (standing === undefined) return (await insertTarget(tx, settings)) ?? placeTarget(tx, settings, owner)
   const others = await listOtherHolders(tx, { targetId: standing.id, aclId })
+  const otherSource = others.find((holder) => holder.parentId !== parentId)
+  if (otherSource !== undefined) throw apiError('err.targetTaken', { extra: otherSource.description })
   const choice = chooseTarget(settings, standing, { others, scope })
   if (choice === 'use') return standing.id
   if (choice === 'refuse')

@@ -8,6 +8,8 @@ export type ListOwner = {
   type: string
   agentId: string | null
   backendId: string
+  /** The ACL above, whose list is refreshed; null for one that keeps entries itself. */
+  parentId: string | null
   backendConfig: Record<string, unknown>
   backendSealed: Sealed
   aclConfig: Record<string, unknown>
@@ -17,7 +19,7 @@ export type ListOwner = {
 /** What an ACL's lists are made from; undefined for one that is deleted. */
 export async function findListOwner(tx: Kysely<DB>, aclId: string): Promise<ListOwner | undefined> {
   const { rows } = await sql<ListOwner>`
-    select b.type, b.agent_id, b.id as backend_id, b.config as backend_config, b.sealed as backend_sealed,
+    select b.type, b.agent_id, b.id as backend_id, a.parent_id, b.config as backend_config, b.sealed as backend_sealed,
       a.config as acl_config, a.sealed as acl_sealed
     from acls a join backends b on b.id = a.backend_id
     where a.id = ${aclId} and a.deleted_at is null and b.deleted_at is null`.execute(tx)
@@ -35,13 +37,13 @@ export async function findStandingTarget(tx: Kysely<DB>, key: string): Promise<S
   return rows[0]
 }
 
-/** The ACLs beside one that keep entries on a target. */
+/** The ACLs beside one that use a target, each with the ACL above it. */
 export async function listOtherHolders(
   tx: Kysely<DB>,
   { targetId, aclId }: { targetId: string; aclId: string },
-): Promise<OtherHolder[]> {
-  const { rows } = await sql<OtherHolder>`
-    select distinct a.id as acl_id, a.backend_id, a.description
+): Promise<(OtherHolder & { parentId: string | null })[]> {
+  const { rows } = await sql<OtherHolder & { parentId: string | null }>`
+    select distinct a.id as acl_id, a.backend_id, a.description, a.parent_id
     from acl_targets t join acls a on a.id = t.acl_id
     where t.target_id = ${targetId} and t.acl_id <> ${aclId}
     order by a.description`.execute(tx)

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type AclRow, rangesOf, toAclRecord } from '../acls/acl-record.query.ts'
+import { refreshOf } from '../agents/list-refresh.query.ts'
 import { noAgentId } from '../backends/backend.schema.ts'
 import type { Sealed } from '../backends/sealing.schema.ts'
 import { toWireConfig } from '../backends/wire-config.ts'
@@ -100,7 +101,9 @@ async function selectKnocs(db: Kysely<DB>, page: RawBuilder<unknown>): Promise<R
       coalesce((
         select jsonb_agg(jsonb_build_object('ACLID', f.id, 'Type', fb.type, 'Hostname', fb.config ->> 'Hostname',
           'EDLName', f.config ->> 'EDLName', 'AgentID', fg.id, 'AgentName', fg.name,
-          'AgentOnline', ${isLinked('fg')}) order by f.created_at, f.id) ${firewallsOf}), '[]') as firewalls,
+          'AgentOnline', ${isLinked('fg')}, 'Refresh', (
+            select ${refreshOf('lr')} from acl_targets ft join list_refreshes lr on lr.target_id = ft.target_id
+            where ft.acl_id = f.id limit 1)) order by f.created_at, f.id) ${firewallsOf}), '[]') as firewalls,
       jsonb_build_object('id', b.id, 'name', b.name, 'type', b.type, 'config', b.config, 'sealed', b.sealed) as backend,
       b.agent_id, g.name as agent_name,
       ${isLinked('g')} as agent_online,

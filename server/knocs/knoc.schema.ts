@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type AclFields, aclChangeSchema, aclFieldsSchema, confirmation } from '../acls/acl.schema.ts'
+import type { ListRefresh } from '../agents/agent-list.schema.ts'
 import { listKeySchema } from '../api-keys/api-key.schema.ts'
 import { backendChangeSchema, backendFieldsSchema } from '../backends/backend.schema.ts'
 
@@ -82,6 +83,7 @@ export type KnocFirewall = {
   AgentID: string
   AgentName: string
   AgentOnline: boolean
+  Refresh: ListRefresh | null
 }
 
 /** Backend and ACL as they are written. */

@@ -290,6 +290,28 @@ describe('the child as an ACL by itself', () => {
     expect(await aclOf(childId)).toMatchObject({ Description: 'Told to both', HideFromAdmins: true })
   })
 
+  it('is refused where the firewall’s list fetches another passive list: it has one source', async () => {
+    const one = await api.aPlus({ ACL: { Description: 'The source' } })
+    const { Config } = (await api.read(one.childId)).ACL
+    const taken = [409, 'err.targetTaken', 'The source']
+    const before = await api.countAll()
+    const Child = api.aChild({ acl: { Config } })
+    expect(errorOf(await api.console.post('/admin/knocs', api.aBody({ Child })))).toEqual(taken)
+    expect(await api.countAll()).toEqual(before)
+    const two = await api.aPlus({
+      Child: api.aChild({ backend: { Config: firewall({ Hostname: 'fw4.example.com' }) } }),
+    })
+    expect((await put(two.childId, { ACL: { Config } })).status).toBe(200)
+    const { BackendID } = await api.read(two.childId)
+    expect(errorOf(await put(two.childId, { Backend: { Config: firewall() } }))).toEqual(taken)
+    const body = { Config: firewall() }
+    expect(errorOf(await api.console.put(`/admin/backends/${BackendID}`, body))).toEqual(taken)
+    expect(await keyOf(two.childId)).toContain('fw4.example.com')
+    // The same list twice below one parent is one and the same.
+    const again = { Description: 'x', BackendID, ParentID: two.id, Config }
+    expect((await api.console.post('/admin/acls', again)).status).toBe(201)
+  })
+
   it('follows its backend to another agent', async () => {
     const { childId } = await api.aPlus()
     const { BackendID } = await api.read(childId)
@@ -329,13 +351,17 @@ describe('deleting a Passive+ knoc', () => {
     ])
   })
 
-  it('leaves a firewall’s backend and list that another knoc uses', async () => {
+  it('leaves a firewall’s backend that another knoc uses', async () => {
     const one = await api.aPlus()
-    const { BackendID, ACL } = await api.read(one.childId)
+    const { BackendID } = await api.read(one.childId)
     const { aclId } = await api.aList()
-    const body = { Description: 'x', BackendID, ParentID: aclId, Config: ACL.Config }
+    const body = {
+      Description: 'x',
+      BackendID,
+      ParentID: aclId,
+      Config: { panos: { EDLName: 'of-another' } },
+    }
     const second = (await api.console.post('/admin/acls', body)).body.data.ID
-    expect((await api.targetsOf(second))[0]?.id).toBe((await api.targetsOf(one.childId))[0]?.id)
     await api.console.delete(`/admin/knocs/${one.id}`)
     expect(await api.findIn('/admin/backends', BackendID)).toMatchObject({
       ACLCount: 1,

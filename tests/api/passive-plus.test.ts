@@ -412,6 +412,46 @@ describe('a Passive+ knoc', () => {
     })
   })
 
+  it('shows with the firewall how telling it went, and on its agent’s page', async () => {
+    const teller = await api.aTeller()
+    const backend = { AgentID: teller.id, Config: firewall({ Hostname: 'told.example.com' }) }
+    const { id, childId } = await api.aPlus({
+      ACL: { Description: 'Told' },
+      Child: api.aChild({ backend, acl: { Config: { panos: { EDLName: 'told' } } } }),
+    })
+    const targetId = (await api.targetsOf(childId))[0]?.id ?? ''
+    const shown = async () => {
+      const [{ Firewalls }] = await api.rowsOf(`/admin/knocs?search=${teller.name}`)
+      const { Lists } = (await api.console.get(`/admin/agents/${teller.id}/lists`)).body.data
+      expect(Lists).toMatchObject([
+        {
+          ID: targetId,
+          Type: 'panos',
+          Name: 'told · told.example.com',
+          Open: 0,
+          Debts: 0,
+          Look: null,
+          Knocs: [{ ID: id, Name: 'Told' }],
+          Refresh: Firewalls[0].Refresh,
+        },
+      ])
+      return Firewalls[0].Refresh
+    }
+    expect(await shown()).toEqual({ RefreshedAt: null, Error: null })
+    const refreshedAt = new Date('2026-11-22T06:00:00Z')
+    const note = (columns: object) =>
+      api.db.updateTable('listRefreshes').set(columns).where('targetId', '=', targetId).execute()
+    await note({
+      refreshedAt,
+      errorCode: 'denied',
+      errorText: 'Invalid credentials.',
+      failingSince: refreshedAt,
+    })
+    const told = await shown()
+    expect(told).toEqual({ RefreshedAt: expect.any(String), Error: 'Invalid credentials.' })
+    expect(Date.parse(told.RefreshedAt)).toBe(refreshedAt.getTime())
+  })
+
   it('holds on to its agent until the whole of it is gone', async () => {
     const teller = await api.aTeller()
     const { id } = await api.aPlus({ Child: api.aChild({ backend: { AgentID: teller.id } }) })
