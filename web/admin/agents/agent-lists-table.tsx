@@ -78,8 +78,10 @@ export function AgentListsTable({
         {
           id: 'counts',
           header: t('admin.agent.counts'),
-          cell: ({ Look }) =>
-            Look === null ? (
+          cell: ({ Look, Refresh }) =>
+            Refresh !== null ? (
+              <Muted>{t('admin.agent.fetched')}</Muted>
+            ) : Look === null ? (
               <Muted>–</Muted>
             ) : (
               <span className="tabular-nums">
@@ -94,20 +96,23 @@ export function AgentListsTable({
         {
           id: 'checked',
           header: t('admin.agent.checked'),
-          cell: ({ Look }) =>
-            Look === null ? (
-              <Muted>{t('admin.agent.neverChecked')}</Muted>
-            ) : (
+          cell: (list) => {
+            const at = list.Refresh === null ? list.Look?.CheckedAt : list.Refresh.RefreshedAt
+            if (!at) return <Muted>{t('admin.agent.neverChecked')}</Muted>
+            return (
               <span className="whitespace-nowrap">
-                <TimeAgo at={Look.CheckedAt} />
+                <TimeAgo at={at} />
               </span>
-            ),
+            )
+          },
         },
         {
           id: 'cut',
           header: t('admin.agent.cut'),
-          cell: ({ Cut }) =>
-            Cut === null ? (
+          cell: ({ Cut, Refresh }) =>
+            Refresh !== null ? (
+              <Muted>–</Muted>
+            ) : Cut === null ? (
               <Muted>{t('admin.unknown')}</Muted>
             ) : (
               <Tooltip text={t(`admin.agent.cut.${Cut}.text`)}>
@@ -140,18 +145,21 @@ export function AgentListsTable({
 function State({ list, online }: { list: AgentList; online: boolean }) {
   const { t } = useTranslation()
   const { text, tone } = listState(list, online)
+  const error = list.Refresh === null ? list.Look?.Error : list.Refresh.Error
   return (
     <span className="flex min-w-0 flex-col items-start gap-1 cards:items-end">
       <span className="flex flex-wrap gap-1.5">
         <Badge tone={tone}>{t(`admin.agent.state.${text}`)}</Badge>
         {list.Draining ? (
-          <Tooltip text={t('admin.agent.drainingText')}>
+          <Tooltip
+            text={t(list.Refresh === null ? 'admin.agent.drainingText' : 'admin.agent.drainingToldText')}
+          >
             <Badge tone="warn">{t('admin.agent.draining')}</Badge>
           </Tooltip>
         ) : null}
         {list.Debts > 0 ? <Badge tone="warn">{t('admin.agents.debts', { count: list.Debts })}</Badge> : null}
       </span>
-      {list.Look?.Error ? <span className="text-xs break-words text-danger">{list.Look.Error}</span> : null}
+      {error ? <span className="text-xs break-words text-danger">{error}</span> : null}
     </span>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { AgentList, AgentLook } from '#server/agents/agent-list.schema.ts'
+import type { AgentList, AgentLook, ListRefresh } from '#server/agents/agent-list.schema.ts'
 import { listState } from './list-state.ts'
 
 const list = (look: Partial<AgentLook> | null, facts: Partial<AgentList> = {}): AgentList => ({
@@ -19,10 +19,14 @@ const list = (look: Partial<AgentLook> | null, facts: Partial<AgentList> = {}): 
     Error: null,
     ...look,
   },
+  Refresh: null,
   Debts: 0,
   Cut: null,
   ...facts,
 })
+
+const fetched = (refresh: Partial<ListRefresh> = {}): AgentList =>
+  list(null, { Refresh: { RefreshedAt: '2026-11-22T00:00:00Z', Error: null, ...refresh } })
 
 it.each([
   ['nobody looked yet', list(null), true, 'unseen', 'neutral'],
@@ -45,6 +49,11 @@ it.each([
     'stale',
     'warn',
   ],
+  ['its device was told to fetch it', fetched(), true, 'told', 'ok'],
+  ['its device was never told', fetched({ RefreshedAt: null }), true, 'notTold', 'neutral'],
+  ['its device can’t be told', fetched({ Error: 'Invalid credentials.' }), true, 'tellingFails', 'danger'],
+  ['it can’t be told, and the agent is away', fetched({ Error: 'x' }), false, 'tellingFails', 'danger'],
+  ['nobody is there to tell its device', fetched(), false, 'stale', 'warn'],
 ] as const)('says so when %s', (_, of, online, text, tone) => {
   expect(listState(of, online)).toEqual({ text, tone })
 })

@@ -9,6 +9,7 @@ import { iconByName } from '../../components/icons.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { Tooltip } from '../../components/tooltip.tsx'
 import { OnlineMark } from '../components/online-mark.tsx'
+import { agentsOf, isPassivePlus, type KnocAgent } from './knoc-agents.ts'
 
 /** The knocs table's columns. Console §2. */
 export const knocColumns = ({
@@ -38,16 +39,8 @@ export const knocColumns = ({
   {
     id: 'agent',
     header: t('admin.knocs.agentName'),
-    value: ({ AgentName }) => AgentName,
-    cell: ({ AgentName, AgentOnline }) =>
-      AgentName === null ? (
-        <span className="text-muted">–</span>
-      ) : (
-        <span className="inline-flex items-center gap-2 whitespace-nowrap">
-          <OnlineMark online={AgentOnline} />
-          {AgentName}
-        </span>
-      ),
+    value: (knoc) => agentsOf(knoc)[0]?.name ?? null,
+    cell: (knoc) => <KnocAgents agents={agentsOf(knoc)} />,
   },
   {
     id: 'modified',
@@ -104,6 +97,20 @@ export const knocColumns = ({
   },
 ]
 
+function KnocAgents({ agents }: { agents: readonly KnocAgent[] }) {
+  if (agents.length === 0) return <span className="text-muted">–</span>
+  return (
+    <span className="flex flex-col gap-1 cards:items-end">
+      {agents.map(({ id, name, online }) => (
+        <span key={id} className="inline-flex items-center gap-2 whitespace-nowrap">
+          <OnlineMark online={online} />
+          {name}
+        </span>
+      ))}
+    </span>
+  )
+}
+
 function KnocName({ knoc, isTwice, t }: { knoc: KnocRow; isTwice: boolean; t: TFunction }) {
   const Icon = iconByName(knoc.Icon)
   return (
@@ -114,6 +121,11 @@ function KnocName({ knoc, isTwice, t }: { knoc: KnocRow; isTwice: boolean; t: TF
       <span className="min-w-0">
         <span className="flex flex-wrap items-center gap-2">
           {knoc.Name}
+          {isPassivePlus(knoc) ? (
+            <Tooltip text={t('admin.knocs.passivePlusText')}>
+              <Badge>{t('admin.knocs.passivePlus')}</Badge>
+            </Tooltip>
+          ) : null}
           {knoc.HideFromUsers ? <Badge icon={EyeOff}>{t('admin.knocs.hidden')}</Badge> : null}
           {isTwice ? (
             <Tooltip text={t('admin.knocs.twiceText')}>

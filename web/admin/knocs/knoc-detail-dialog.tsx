@@ -1,3 +1,4 @@
+import type { i18n as I18n } from 'i18next'
 import { ChevronDown } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { KnocRow } from '#server/knocs/knoc.schema.ts'
@@ -12,6 +13,8 @@ import { Facts } from '../components/facts.tsx'
 import { OnlineMark } from '../components/online-mark.tsx'
 import { defaultAddresses, haproxyGuidance } from './haproxy-config.ts'
 import { examplePort, guidance, portOf } from './ipset-rules.ts'
+import { isPassivePlus } from './knoc-agents.ts'
+import { KnocFirewalls } from './knoc-firewalls.tsx'
 import { configOf } from './knoc-settings-form.ts'
 import { findKnocType } from './knoc-types.ts'
 
@@ -58,15 +61,13 @@ export function KnocDetailDialog({ knoc, onClose, actionsOf }: Props) {
 
 function Body({ knoc }: { knoc: KnocRow }) {
   const { t, i18n } = useTranslation()
-  const type = findKnocType(knoc.BackendType)
-  const kind = `backend.${knoc.BackendType}`
   return (
     <div className="flex flex-col gap-6 pb-3">
       <Facts
         facts={[
           {
             label: t('admin.knocs.type'),
-            value: type ? t(`knocType.${type.key}`) : isTextKey(i18n, kind) ? i18n.t(kind) : knoc.BackendType,
+            value: typeText(knoc, i18n),
           },
           {
             label: t('admin.knocs.agentName'),
@@ -100,10 +101,20 @@ function Body({ knoc }: { knoc: KnocRow }) {
           },
         ]}
       />
+      {isPassivePlus(knoc) ? <KnocFirewalls firewalls={knoc.Firewalls} /> : null}
       {knoc.BackendType === 'ipset' ? <IpsetGuide knoc={knoc} /> : null}
       {knoc.BackendType === 'haproxy' ? <HaproxyGuide knoc={knoc} /> : null}
     </div>
   )
+}
+
+/** What kind of knoc it is, in words; the type itself where there are none. */
+function typeText(knoc: KnocRow, i18n: I18n): string {
+  if (isPassivePlus(knoc)) return i18n.t('knocType.PASSIVE_PLUS')
+  const type = findKnocType(knoc.BackendType)
+  if (type) return i18n.t(`knocType.${type.key}`)
+  const kind = `backend.${knoc.BackendType}`
+  return isTextKey(i18n, kind) ? i18n.t(kind) : knoc.BackendType
 }
 
 const textOf = (value: unknown): string | undefined =>
