@@ -44,7 +44,7 @@ function driver({ backend = {}, list = {}, ...over }: Over = {}) {
     field === backendField('ApiKey') ? apiKey : undefined
   return panosDriver({ api: over.api ?? api, unseal }, target)
 }
-const refresh = (over?: Over) => driver(over).refresh?.()
+const refresh = async (over?: Over) => driver(over).refresh?.()
 const codeOf = async (over?: Over) => (await refresh(over))?.code ?? null
 
 describe('an external dynamic list', () => {

@@ -23,6 +23,7 @@ export async function startWireServer(options: { token: string }) {
   const frames: AgentFrame[] = []
   const sockets: WebSocket[] = []
   let publicKey = ''
+  let sealingKey = ''
   let batch = 0
   let refusal: { status: number; err: string } | null = null
   const state = {
@@ -49,6 +50,7 @@ export async function startWireServer(options: { token: string }) {
       const asked = enrolSchema.parse(JSON.parse(text))
       if (asked.Token !== options.token) return reply(response, 401, { Err: 'err.invalidToken' })
       publicKey = asked.PublicKey
+      sealingKey = asked.SealingKey
       return reply(response, 200, { data: { AgentID: agentId } })
     }
     if (refusal !== null) return reply(response, refusal.status, { Err: refusal.err })
@@ -108,6 +110,8 @@ export async function startWireServer(options: { token: string }) {
   return {
     url: new URL(origin()),
     agentId,
+    /** X25519, SPKI DER in base64; of the agent that enrolled last. */
+    sealingKey: () => sealingKey,
     state,
     targets,
     frames,
