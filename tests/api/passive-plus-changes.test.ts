@@ -131,6 +131,32 @@ describe('changing a Passive+ knoc by its child’s id', () => {
     }
   })
 
+  it('waits for what changes the other half at the same moment, and loses nothing', async () => {
+    const { id, childId } = await api.aPlus()
+    const { BackendID } = await api.read(childId)
+    const answers = await Promise.all([
+      ...[1, 2, 3].flatMap((round) => [
+        put(id, { ACL: { Category: `parent ${round}` } }),
+        put(childId, { ACL: { URL: `https://child.example/${round}` } }),
+        api.console.put(`/admin/acls/${id}`, { Icon: `icon-${round}` }),
+        api.console.put(`/admin/acls/${childId}`, {
+          Config: { panos: { EDLName: `round-${childId}-${round}` } },
+        }),
+      ]),
+      api.console.put(`/admin/backends/${BackendID}`, { Name: 'Renamed firewall' }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const [parent, child] = [await aclOf(id), await aclOf(childId)]
+    const { Category, URL, Icon } = parent
+    expect(child).toMatchObject({ Category, URL, Icon })
+    expect([Category, URL, Icon]).toEqual([
+      expect.stringMatching(/^parent \d$/),
+      expect.stringMatching(/^https:\/\/child/),
+      expect.stringMatching(/^icon-\d$/),
+    ])
+    expect(await keyOf(childId)).toContain(child.Config.panos.EDLName)
+  })
+
   it('rolls both halves back when the second is refused', async () => {
     const { id, childId } = await api.aPlus()
     const [parent, child] = [await aclOf(id), await aclOf(childId)]
