@@ -3,7 +3,6 @@ import { request } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createDiscovery } from '#server/discovery/discovery.service.ts'
@@ -223,8 +222,7 @@ describe('lookup ports of a portal in https', () => {
     expect(await fingerprint(port)).toBe(first)
     use(1)
     await certificate?.look()
-    await wait(50)
-    expect(await fingerprint(port)).not.toBe(first)
+    await expect.poll(() => fingerprint(port)).not.toBe(first)
     expect(await lookUp(port, files[1]?.authority ?? '')).toBe('127.0.0.1')
     expect(await say(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).not.toContain('200')
   })

@@ -9,6 +9,7 @@ import {
   type TestAgent,
 } from '#tests/support/console-api.ts'
 import { asSuperuser } from '#tests/support/database.ts'
+import { until } from '#tests/support/until.ts'
 
 let api: ConsoleApi
 let agent: TestAgent
@@ -212,15 +213,13 @@ async function aSamlUser(): Promise<string> {
 /** Ends the connection of this database that waits for a lock. */
 async function killWaiting(): Promise<void> {
   const name = api.database.connection.database
-  for (let tries = 0; tries < 100; tries += 1) {
+  await until('somebody waits', async () => {
     const killed = await asSuperuser(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`,
       [name],
     )
-    if (killed.length > 0) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('nobody waited')
+    return killed.length > 0
+  })
 }
 
 describe('the list of knocs', () => {

@@ -302,7 +302,7 @@ describe.skipIf(!hasAll())('connections through a door that closes', { timeout: 
   })
 
   it('end at the end of the time, to the agent’s clock', async () => {
-    const untilMs = Date.now() + 1_500
+    const untilMs = Date.now() + 3_000
     await open('second', addresses.client4, { untilMs })
     const stream = await connect('second')
     const { endedAt } = await untilEnded(stream)
