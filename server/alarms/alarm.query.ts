@@ -65,8 +65,9 @@ const untoldDevices = sql`
   join agents_now a on a.id = t.agent_id and a.deleted_at is null
   where ${isDriven} and (
     r.failing_since < statement_timestamp() - make_interval(secs => ${untoldAfterSeconds})
-    or exists (select from entries e where e.target_id = r.list_id and e.generation > r.generation
-      and e.ordered_at < statement_timestamp() - make_interval(secs => ${untoldAfterSeconds})))
+    or statement_timestamp() - make_interval(secs => ${untoldAfterSeconds}) > (
+      select e.ordered_at from entries e where e.target_id = r.list_id and e.generation > r.generation
+      order by e.generation limit 1))
   group by t.agent_id`
 
 /** Agents with what a hello, a replica's heartbeat and a clone say of them. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { DB } from '../platform/database.types.ts'
 
 /**
@@ -18,6 +18,9 @@ const sumOfGenerations = (from: unknown, to: unknown) => sql`(
   select coalesce(sum(e.generation), 0)::bigint from entries e
   where e.target_id = r.list_id and e.generation > ${from} and e.generation <= ${to})`
 
+/** The newest generation on a list: one step into the index, as a comparison with each is not. */
+const newestGeneration = sql`(select max(e.generation) from entries e where e.target_id = r.list_id)`
+
 /** The device's list `t` of a row `r` is still driven: in use, or waiting for its device to be told of the end. */
 export const isDriven = sql`(t.state = 'active' or t.state = 'draining' and t.drained_at is null)`
 
@@ -30,7 +33,7 @@ export const isDriven = sql`(t.state = 'active' or t.state = 'draining' and t.dr
  */
 export const isBehind = sql`(
   r.refreshed_at is null and t.state = 'active'
-  or exists (select from entries e where e.target_id = r.list_id and e.generation > r.generation)
+  or ${newestGeneration} > r.generation
   or ${sumOfGenerations(sql`r.window_start`, sql`r.generation`)} > r.window_sum)`
 
 /** When a device may be told again; null at once. */
@@ -62,7 +65,12 @@ export type DueRefresh = {
  * younger agent is over: whoever asks has one, or leaves it at that.
  */
 export async function listDueRefreshes(db: Kysely<DB>, agentId: string): Promise<DueRefresh[]> {
-  const { rows } = await sql<DueRefresh>`
+  const { rows } = await dueRefreshesOf(agentId).execute(db)
+  return rows
+}
+
+/** The one SELECT. For tests that look at its plan. */
+export const dueRefreshesOf = (agentId: string): RawBuilder<DueRefresh> => sql`
     select r.target_id, newest.generation, since.generation as window_start,
       ${sumOfGenerations(sql`since.generation`, sql`newest.generation`)} as window_sum,
       statement_timestamp() as asked_at, r.error_code,
@@ -70,13 +78,10 @@ export async function listDueRefreshes(db: Kysely<DB>, agentId: string): Promise
         else coalesce(greatest(0, ceil(extract(epoch from ${mayBeAt} - statement_timestamp()) * 1000)), 0) end::float8 as wait_ms
     from list_refreshes r
     join targets t on t.id = r.target_id
-    cross join lateral (
-      select coalesce(max(e.generation), 0) as generation from entries e where e.target_id = r.list_id) newest
+    cross join lateral (select coalesce(${newestGeneration}, 0) as generation offset 0) newest
     cross join lateral (
       select coalesce((
         select e.generation from entries e
         where e.target_id = r.list_id and e.ordered_at < statement_timestamp() - make_interval(secs => ${lateSeconds})
-        order by e.generation desc limit 1), 0) as generation) since
-    where t.agent_id = ${agentId} and ${isDriven} and ${isBehind}`.execute(db)
-  return rows
-}
+        order by e.generation desc limit 1), 0) as generation offset 0) since
+    where t.agent_id = ${agentId} and ${isDriven} and ${isBehind}`
