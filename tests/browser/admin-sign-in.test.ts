@@ -7,7 +7,8 @@ import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser
 import { requireProgram } from '#tests/support/debian.ts'
 import { type SamlIdp, startSamlIdp } from '#tests/support/saml-idp.ts'
 import { findBarriers, focusOf, moveTo } from './accessibility.ts'
-import { enrol as enrolAt, heading, isFocused, signInAdmin, submitLogin } from './acts.ts'
+import { enrol as enrolAt, heading, isFocused, logOutAdmin, signInAdmin, submitLogin } from './acts.ts'
+import { eventually } from './patience.ts'
 
 const password = 'a password of admins 1'
 
@@ -77,8 +78,10 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
           await page.waitForURL('**/admin/login')
           await heading(page, 'Admin login').waitFor()
         }
-        expect(await page.title()).toBe('Admin login · Knoc')
-        expect(await page.locator('link[rel="icon"]').getAttribute('href')).toBe('/favicon-console.svg')
+        await eventually(() => page.title()).toBe('Admin login · Knoc')
+        await eventually(() => page.locator('link[rel="icon"]').getAttribute('href')).toBe(
+          '/favicon-console.svg',
+        )
         await leave()
       })
 
@@ -97,10 +100,10 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.goto('/admin/login')
         await page.getByRole('button', { name: 'Sign in', exact: true }).click()
         await page.getByText('Required').first().waitFor()
-        expect(await isFocused(page, 'Username')).toBe(true)
+        await eventually(() => isFocused(page, 'Username')).toBe(true)
         await submitLogin(page, { ...admin, password: 'not the password' })
         await page.getByText('Error: Invalid credentials').waitFor()
-        expect(await isFocused(page, 'Password')).toBe(true)
+        await eventually(() => isFocused(page, 'Password')).toBe(true)
         expect(await page.evaluate(() => sessionStorage.getItem('adminSession'))).toBeNull()
         const disabled = await anAdmin({ LoginEnabled: false })
         await submitLogin(page, disabled)
@@ -116,7 +119,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.goto('/admin/login')
         await submitLogin(page, account)
         await heading(page, 'Set up your second factor').waitFor()
-        expect(await page.title()).toBe('Admin second factor setup · Knoc')
+        await eventually(() => page.title()).toBe('Admin second factor setup · Knoc')
         await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
         await page.getByRole('button', { name: 'Copy the secret' }).waitFor()
         expect(await findBarriers(page)).toEqual([])
@@ -128,12 +131,14 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         const { app, recoveryCodes } = await enrol(page)
         expect(new Set(recoveryCodes).size).toBe(10)
 
-        await logOut(page)
+        await logOutAdmin(page)
         await submitLogin(page, account)
         await page.waitForURL('**/admin/otp/verify')
         await heading(page, 'Second factor').waitFor()
-        expect(await page.title()).toBe('Admin second factor · Knoc')
-        expect(await page.locator('link[rel="icon"]').getAttribute('href')).toBe('/favicon-console.svg')
+        await eventually(() => page.title()).toBe('Admin second factor · Knoc')
+        await eventually(() => page.locator('link[rel="icon"]').getAttribute('href')).toBe(
+          '/favicon-console.svg',
+        )
         expect(await findBarriers(page)).toEqual([])
         await page.getByRole('button', { name: 'Log in', exact: true }).click()
         await page.getByText('Required').waitFor()
@@ -142,13 +147,13 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await typeCode(page, await app.next())
         await heading(page, 'Home').waitFor()
 
-        await logOut(page)
+        await logOutAdmin(page)
         await submitLogin(page, account)
         const [recovery = '', other = ''] = recoveryCodes
         await page.getByRole('button', { name: 'Use a recovery code' }).click()
         await typeCode(page, recovery)
         await heading(page, 'Home').waitFor()
-        await logOut(page)
+        await logOutAdmin(page)
         await submitLogin(page, account)
         await typeCode(page, recovery)
         await page.getByText('Error: Invalid code').waitFor()
@@ -166,7 +171,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
           await page.getByRole('button', { name: 'Do this next time' }).click()
           await heading(page, 'Home').waitFor()
           await page.getByRole('button', { name: 'Set up your second factor' }).waitFor()
-          if (time < 2) await logOut(page)
+          if (time < 2) await logOutAdmin(page)
         }
         await page.setViewportSize({ width: 320, height: 640 })
         expect(await findBarriers(page)).toEqual([])
@@ -339,12 +344,5 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await leave()
       })
     })
-
-    async function logOut(page: Page): Promise<void> {
-      await page.getByRole('button', { name: /^Account of/ }).click()
-      await page.getByRole('menuitem', { name: 'Log out' }).click()
-      await page.waitForURL('**/admin/login')
-      await heading(page, 'Admin login').waitFor()
-    }
   },
 )

@@ -9,7 +9,7 @@ import { admin, type BrowserSite, openBrowserSite } from '#tests/support/browser
 import { aKnoc } from '#tests/support/builders.ts'
 import { aDoor, aList, anAgentRow, closing, inSeconds } from '#tests/support/door-builders.ts'
 import { findBarriers } from './accessibility.ts'
-import { chooseAction, heading, signInAdmin } from './acts.ts'
+import { chooseAction, heading, reads, signInAdmin } from './acts.ts'
 import { eventually, journeyTime } from './patience.ts'
 
 describe.skipIf(!hasBrowser())('an agent’s page', { timeout: journeyTime, retry: 1 }, () => {
@@ -92,9 +92,7 @@ describe.skipIf(!hasBrowser())('an agent’s page', { timeout: journeyTime, retr
       '2 entries that Knoc didn’t make',
     ])
     await eventually(() => page.getByRole('alert').count()).toBe(2)
-    expect(await page.getByRole('alert').nth(1).innerText()).toMatch(
-      /The kernel has ended 1 of them by itself/,
-    )
+    await reads(page.getByRole('alert').nth(1), /The kernel has ended 1 of them by itself/)
     await shoot('home')
     await page.getByRole('alert').first().getByRole('link', { name: 'edge-berlin' }).click()
     await heading(page, 'edge-berlin').waitFor()
@@ -105,14 +103,15 @@ describe.skipIf(!hasBrowser())('an agent’s page', { timeout: journeyTime, retr
     const lists = table('Lists')
     await lists.getByText('allowed_ssh').waitFor()
     const row = lists.getByRole('row').filter({ hasText: 'allowed_ssh' })
-    expect(await row.innerText()).toMatch(/Server room[\s\S]*3 wanted, 5 there, 2 of others/)
+    await reads(row, /Server room[\s\S]*3 wanted, 5 there, 2 of others/)
     const debts = table('Doors not yet seen closed')
     const failing = debts.getByRole('row').filter({ hasText: '198.51.100.10' })
-    expect(await failing.innerText()).toMatch(/Failed 5 times[\s\S]*the lock does not answer[\s\S]*Never/)
-    expect(await debts.getByRole('row').filter({ hasText: '198.51.100.9' }).innerText()).toMatch(
+    await reads(failing, /Failed 5 times[\s\S]*the lock does not answer[\s\S]*Never/)
+    await reads(
+      debts.getByRole('row').filter({ hasText: '198.51.100.9' }),
       /ada[\s\S]*Waits for the agent[\s\S]*Has ended/,
     )
-    expect(await table('Found different').innerText()).toMatch(/1 entry missing[\s\S]*1 entry of others/)
+    await reads(table('Found different'), /1 entry missing[\s\S]*1 entry of others/)
     expect(await findBarriers(page)).toEqual([])
     await shoot('agent')
   })
@@ -157,6 +156,6 @@ describe.skipIf(!hasBrowser())('an agent’s page', { timeout: journeyTime, retr
     await page.reload()
     await table('Lists').getByText('allowed_ssh').waitFor()
     await eventually(alarms).toEqual([])
-    expect(await page.getByText('Every door was seen closed').isVisible()).toBe(true)
+    await page.getByText('Every door was seen closed').waitFor()
   })
 })

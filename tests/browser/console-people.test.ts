@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser())('people in the console', { timeout: 120_000, retr
       const dialog = dialogOf('Create a user')
       await dialog.getByRole('button', { name: 'Create user' }).click()
       await dialog.getByText('Required').first().waitFor()
-      expect(await isFocused(dialog.getByLabel('Name', { exact: true }))).toBe(true)
+      await eventually(() => isFocused(dialog.getByLabel('Name', { exact: true }))).toBe(true)
 
       await dialog.getByLabel('Name', { exact: true }).fill('Ada  Lovelace')
       expect(await dialog.getByLabel('Username').inputValue()).toBe('ada.lovelace')

@@ -66,11 +66,13 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
   it('are set with the keyboard alone, and the console wears them at once', async () => {
     await form().getByRole('radio', { name: 'Grape' }).focus()
     await page.keyboard.press('ArrowRight')
-    expect(await form().getByRole('radio', { name: 'Iceberg' }).getAttribute('aria-checked')).toBe('true')
+    await eventually(() => form().getByRole('radio', { name: 'Iceberg' }).getAttribute('aria-checked')).toBe(
+      'true',
+    )
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
-    expect(
-      await form().getByRole('switch', { name: 'High accessibility' }).getAttribute('aria-checked'),
+    await eventually(() =>
+      form().getByRole('switch', { name: 'High accessibility' }).getAttribute('aria-checked'),
     ).toBe('true')
     expect(await pageLook(page)).toMatchObject({ accent: 'grape', contrast: 'normal' })
 
@@ -97,7 +99,7 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
     await form().getByRole('radio', { name: 'Rose' }).click()
     await eventually(() => save().isDisabled()).toBe(false)
     await cancel().click()
-    expect(await save().isDisabled()).toBe(true)
+    await eventually(() => save().isDisabled()).toBe(true)
     expect(
       await field('dark')
         .getByRole('button', { name: /^Remove/ })
@@ -183,7 +185,9 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
     for (const width of [1280, 320]) {
       await visitor.page.setViewportSize({ width, height: 800 })
       await eventually(() => shownLogo(visitor.page, 'Knoc')).toBe(Logo)
-      expect(await naturalWidth(visitor.page.getByRole('img', { name: 'Knoc', exact: true }))).toBe(120)
+      await eventually(() => naturalWidth(visitor.page.getByRole('img', { name: 'Knoc', exact: true }))).toBe(
+        120,
+      )
       expect(await findBarriers(visitor.page), `the portal at ${width} px`).toEqual([])
     }
     await visitor.leave()
@@ -197,7 +201,7 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
     })
     await page.reload()
     await field('light').getByRole('button', { name: 'Remove: Logo on light backgrounds' }).click()
-    expect((await focusOf(page)).name).toBe('Choose picture: Logo on light backgrounds')
+    await eventually(async () => (await focusOf(page)).name).toBe('Choose picture: Logo on light backgrounds')
     await field('light').getByText('None of its own: the other logo is shown').waitFor()
     await save().click()
     await said('Settings updated')
@@ -244,7 +248,7 @@ describe.skipIf(!hasBrowser())('Settings → Branding and UI', { timeout: journe
       .getAttribute('aria-describedby')
     const error = await field('light').getByText(text).locator('xpath=ancestor::p').getAttribute('id')
     expect(described?.split(' ')).toContain(error)
-    expect(await naturalWidth(field('light').getByRole('img'))).toBe(240)
+    await eventually(() => naturalWidth(field('light').getByRole('img'))).toBe(240)
     expect(await findBarriers(page)).toEqual([])
     await pick('light', forDark)
     await eventually(() => field('light').getByText(text).count()).toBe(0)

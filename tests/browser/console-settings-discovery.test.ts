@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser())('Settings → Discovery', { timeout: journeyTime,
     await url().fill('ftp://discover.example')
     await save().click()
     await form().getByText('URL must be http or https').waitFor()
-    expect(await url().evaluate((field) => field === document.activeElement)).toBe(true)
+    await eventually(() => url().evaluate((field) => field === document.activeElement)).toBe(true)
     await url().fill('https://me:secret@discover.example')
     await save().click()
     await eventually(() => url().getAttribute('aria-invalid')).toBe('true')

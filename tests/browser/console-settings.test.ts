@@ -110,8 +110,8 @@ describe.skipIf(!hasBrowser())('settings in the console', { timeout: 120_000, re
       await save('Authentication').click()
       await panel().getByText('URL must be ldap or ldaps').waitFor()
       expect(await tab('LDAP').getAttribute('aria-selected')).toBe('true')
-      expect(
-        await page.getByLabel('URL', { exact: true }).evaluate((field) => field === document.activeElement),
+      await eventually(() =>
+        page.getByLabel('URL', { exact: true }).evaluate((field) => field === document.activeElement),
       ).toBe(true)
     })
 

@@ -17,6 +17,7 @@ import {
   signInAdmin,
   submitLogin,
 } from './acts.ts'
+import { eventually } from './patience.ts'
 
 const kind = hasKernel() ? 'kernel' : 'gate'
 const isKernel = kind === 'kernel'
@@ -53,14 +54,16 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       const { page } = boss
       await page.goto('/admin/users')
       await page.waitForURL('**/admin/login')
-      expect(await page.title()).toBe('Admin login · Knoc')
+      await eventually(() => page.title()).toBe('Admin login · Knoc')
       boss.expectFault(/^console \/api\/admin\/login: .*401/)
       await submitLogin(page, { ...admin, password: 'not the password' })
       await page.getByText('Error: Invalid credentials').waitFor()
       await submitLogin(page, admin)
       await heading(page, 'Home').waitFor()
-      expect(await page.title()).toBe('Home · Knoc')
-      expect(await page.locator('link[rel="icon"]').getAttribute('href')).toBe('/favicon-console.svg')
+      await eventually(() => page.title()).toBe('Home · Knoc')
+      await eventually(() => page.locator('link[rel="icon"]').getAttribute('href')).toBe(
+        '/favicon-console.svg',
+      )
     })
 
     it('creates an agent and installs it with the token that is shown', async () => {
@@ -137,12 +140,12 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       await page.getByRole('link', { name: /Linux host/ }).click()
       const next = page.getByRole('button', { name: 'Next' })
 
-      expect(await page.getByRole('radio', { name: agentName }).isChecked()).toBe(true)
+      await eventually(() => page.getByRole('radio', { name: agentName }).isChecked()).toBe(true)
       await next.click()
       await next.click()
       const description = page.getByLabel('Description', { exact: true })
       await page.getByText('Required').first().waitFor()
-      expect(await description.evaluate((field) => field === document.activeElement)).toBe(true)
+      await eventually(() => description.evaluate((field) => field === document.activeElement)).toBe(true)
       await description.fill(knocName)
       await page.getByLabel('URL').fill(site.arena.doorUrl)
       await page.getByLabel('Category').fill('Finance')
@@ -160,14 +163,14 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       await page.getByRole('checkbox', { name: /Robin Reed/ }).check()
       await page.getByRole('button', { name: 'Create user' }).click()
       tonisLogin.userName = await createUser(page, { name: 'Toni Tell', password })
-      expect(await page.getByRole('checkbox', { name: /Toni Tell/ }).isChecked()).toBe(true)
+      await eventually(() => page.getByRole('checkbox', { name: /Toni Tell/ }).isChecked()).toBe(true)
       await page.getByText('2 selected').waitFor()
 
       await next.click()
       const review = page.getByRole('region', { name: 'Review' })
       await reads(review, /The IPv6 set “knoc_missing6” was not found on the agent/)
       for (const fact of [agentName, knocName, 'Finance', '30', 'Example Ltd', 'toni', 'knoc_demo4'])
-        expect(await review.innerText()).toContain(fact)
+        await eventually(() => review.innerText()).toContain(fact)
       expect(await review.getByRole('row', { name: /Toni Tell/ }).innerText()).toMatch(/-/)
 
       // Back to the settings, with everything kept, for a set that exists.
@@ -180,7 +183,9 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       await page.getByRole('button', { name: 'Submit' }).click()
       await page.waitForURL('**/admin/knocs')
       await page.getByRole('log').getByText('Knoc created successfully').waitFor()
-      expect(await page.getByRole('row', { name: new RegExp(knocName) }).innerText()).toContain(agentName)
+      await eventually(() => page.getByRole('row', { name: new RegExp(knocName) }).innerText()).toContain(
+        agentName,
+      )
     })
 
     it.runIf(!isKernel)(
@@ -230,15 +235,15 @@ describe.skipIf(!hasBrowser())(`a day in the browser, on the ${kind}`, { timeout
       await page.waitForURL(`${site.arena.serverUrl}/`)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByText('Required').first().waitFor()
-      expect(await page.getByLabel('Username').evaluate((field) => field === document.activeElement)).toBe(
-        true,
-      )
+      await eventually(() =>
+        page.getByLabel('Username').evaluate((field) => field === document.activeElement),
+      ).toBe(true)
       robin.expectFault(/^console \/api\/login: .*401/)
       await submitLogin(page, { ...robinsLogin, password: 'not the password' })
       await page.getByText('Error: Invalid credentials').waitFor()
       await submitLogin(page, robinsLogin)
       await page.waitForURL('**/home/new')
-      expect(await page.title()).toBe('Your access · Knoc')
+      await eventually(() => page.title()).toBe('Your access · Knoc')
     })
 
     it('sees the entry, and the time that is left', async () => {

@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser())(
       const { page, expectFault } = await visit('de-DE')
       await page.goto('/')
       await page.getByRole('button', { name: 'Anmelden', exact: true }).waitFor()
-      expect(await page.title()).toBe('Anmelden · Knoc')
+      await eventually(() => page.title()).toBe('Anmelden · Knoc')
       await expectGerman(page)
 
       expectFault(/^console \/api\/login: .*401/)
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser())(
         await page.goto(`/admin/${path}`)
         await heading(page, title).waitFor()
         await page.getByRole('main').getByText(shown).filter({ visible: true }).first().waitFor()
-        expect(await page.title()).toBe(`${title} · Knoc`)
+        await eventually(() => page.title()).toBe(`${title} · Knoc`)
         await expectGerman(page)
       }
 

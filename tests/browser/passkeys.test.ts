@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000, ret
       await dialog.getByRole('listitem').getByText('Work laptop').waitFor()
       await dialog.getByRole('status').getByText('Passkey added').waitFor()
       expect(await dialog.getByRole('listitem').innerText()).toContain('Never used')
-      expect(await dialog.getByLabel('Name of the new passkey').inputValue()).toBe('')
+      await expect.poll(() => dialog.getByLabel('Name of the new passkey').inputValue()).toBe('')
       expect(await key.credentials()).toMatchObject([{ isResidentCredential: true, rpId: 'localhost' }])
       expect(await key.findBarriers()).toEqual([])
     })

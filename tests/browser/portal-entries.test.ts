@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core'
+import type { Locator, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { AclStatus } from '#server/status/status.schema.ts'
 import { hasBrowser, startBrowser, type TestBrowser } from '#tests/support/browser.ts'
@@ -240,8 +240,15 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
         await settle()
         own.looks.splice(0)
       }
-      /** Gives answers that are under way the time to arrive; the page's clock stands meanwhile. */
+      const underWay = new Set<Request>()
+      own.page.on('request', (request) => {
+        if (request.url().includes('/api/status')) underWay.add(request)
+      })
+      own.page.on('requestfinished', (request) => void underWay.delete(request))
+      own.page.on('requestfailed', (request) => void underWay.delete(request))
+      /** Waits for the answers that are under way, and gives the page the time to take them; its clock stands meanwhile. */
       const settle = async () => {
+        await eventually(() => underWay.size).toBe(0)
         await own.page.waitForTimeout(700)
         await own.page.clock.runFor(20)
       }
@@ -319,7 +326,8 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
 
     it('an ACL whose ExpiredAfter is in the past triggers a forced status refresh, at most one in 5 s', async () => {
       await showOne({ Status: 0, ExpiredAfter: farEnd() })
-      await page.waitForTimeout(1_500)
+      // The looks that come with a page are over.
+      await eventually(() => Date.now() - (portal.looks.at(-1) ?? 0)).toBeGreaterThan(1_500)
       portal.looks.splice(0)
       portal.set(entries({ Description: 'It', Status: 0, ExpiredAfter: inMinutes(-1) }))
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))

@@ -73,8 +73,10 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
           await atLogin(page)
           await heading(page, 'Sign in').waitFor()
         }
-        expect(await page.title()).toBe('Sign in · Knoc')
-        expect(await page.locator('link[rel="icon"]').getAttribute('href')).toBe('/favicon-portal.svg')
+        await eventually(() => page.title()).toBe('Sign in · Knoc')
+        await eventually(() => page.locator('link[rel="icon"]').getAttribute('href')).toBe(
+          '/favicon-portal.svg',
+        )
         expect(await page.getByRole('link', { name: 'Admin login' }).getAttribute('href')).toBe(
           '/admin/login',
         )
@@ -96,7 +98,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.getByRole('button', { name: 'Sign in', exact: true }).click()
         await page.getByText('Required').first().waitFor()
         expect(await page.getByText('Required').count()).toBe(2)
-        expect(await isFocused(page, 'Username')).toBe(true)
+        await eventually(() => isFocused(page, 'Username')).toBe(true)
         await page.getByLabel('Username').fill('robin')
         expect(await page.getByText('Required').count()).toBe(1)
         await page.keyboard.press('Enter')
@@ -224,12 +226,12 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await page.goto('/')
         await submitLogin(page, user)
         await page.waitForURL('**/otp/onboard')
-        expect(await page.title()).toBe('Set up your second factor · Knoc')
+        await eventually(() => page.title()).toBe('Set up your second factor · Knoc')
         await checkQrCode(page)
 
         await page.getByRole('button', { name: 'Verify' }).click()
         await page.getByText('Required').waitFor()
-        expect(await isFocused(page, 'Code')).toBe(true)
+        await eventually(() => isFocused(page, 'Code')).toBe(true)
         await page.getByLabel('Code', { exact: true }).fill('000000')
         await page.keyboard.press('Enter')
         await page.getByText('Error: Invalid code').waitFor()
@@ -266,7 +268,7 @@ describe.skipIf(!hasBrowser() || !requireProgram('oathtool'))(
         await atLogin(page)
         await submitLogin(page, user)
         await page.waitForURL('**/otp/verify')
-        expect(await page.title()).toBe('Second factor · Knoc')
+        await eventually(() => page.title()).toBe('Second factor · Knoc')
         await eventually(() => isFocused(page, 'Code')).toBe(true)
         // A code that was used is none.
         await page.keyboard.type(app.last())
