@@ -7,7 +7,7 @@ import { familyOf, setsOf } from './doors/door-kind.ts'
 import { doorKinds } from './doors/door-kinds.ts'
 import { isDrawn } from './doors/plan-doors.ts'
 import type { PersonFacts, StormKnoc } from './person.ts'
-import type { StormDoor, World } from './world.ts'
+import { replicaPorts, type StormDoor, type World } from './world.ts'
 
 /** WhenServerSilent of the strict knoc: the shortest there is. */
 export const silentSeconds = 30
@@ -40,8 +40,8 @@ const toAddress = (last: number | string): string =>
 
 /**
  * Makes the people and their knocs: two on one set, one of a group, one that signing in opens, one that closes when
- * the server is silent, one that an administrator moves to and fro, a list that a foreign firewall fetches, and one
- * for each door that was drawn.
+ * the server is silent, one that an administrator moves to and fro, a list that a foreign firewall fetches, one
+ * whose firewall is told to, and one for each door that was drawn.
  */
 export async function buildEstate({ site, agents, hosts, doors }: World) {
   const ask = site.console.request
@@ -72,23 +72,29 @@ export async function buildEstate({ site, agents, hosts, doors }: World) {
     door: string,
     { isAutomatic = false, people = everybody, ...fields }: Record<string, unknown> & Options = {},
   ): Promise<KnocCreated> {
-    const { config, agent: keeper, kind, cuts } = doorNamed(door)
+    const { config, agent: keeper, kind, cuts, publish } = doorNamed(door)
+    const { child } = config
+    const isPassive = 'allowlist' in config.backend
+    const AgentID = agents.find((agent) => agent.name === keeper)?.id ?? null
     const created = await ask<KnocCreated>('POST', '/admin/knocs', {
-      Backend: {
-        AgentID: agents.find((agent) => agent.name === keeper)?.id ?? null,
-        Config: config.backend,
-      },
+      Backend: { AgentID: isPassive ? null : AgentID, Config: config.backend },
       ACL: {
         Description: name,
         ClickToGrant: !isAutomatic,
-        ...(kind !== 'list' && { CutConnections: cuts }),
+        ...(!isPassive && { CutConnections: cuts }),
         Config: config.acl,
         ...fields,
       },
-      ...(kind === 'list' && { ApiKey: { Option: 'new', Name: 'a firewall of somebody else' } }),
+      ...(isPassive && { ApiKey: { Option: 'new', Name: `the firewall of ${name}` } }),
+      ...(child !== undefined && {
+        Child: { Backend: { AgentID, Config: child.backend }, ACL: { Config: child.acl } },
+      }),
       UserIDs: people.map(({ userId }) => userId),
     })
     knocs.push({ id: created.ID, name, isAutomatic, door, families: doorKinds[kind].families })
+    const path = new URL(created.URL ?? 'http://none').pathname
+    const urls = replicaPorts.map((port) => `http://127.0.0.1:${port}${path}`)
+    await publish?.({ urls, key: created.PlaintextKey ?? '' })
     return created
   }
 
@@ -99,6 +105,7 @@ export async function buildEstate({ site, agents, hosts, doors }: World) {
   await knoc('Strict', 'strict', { WhenServerSilent: silentSeconds })
   const { ID: mover } = await knoc('Mover', 'open')
   const list = await knoc('Fetched', 'fetched')
+  await knoc('Told', 'told')
   for (const { id } of doors.filter(isDrawn)) await knoc(id, id)
   const group = { Name: 'Team', UserIDs: userIds, ACLIDs: [team] }
   const { ID: groupId } = await ask<{ ID: string }>('POST', '/admin/groups', group)
@@ -125,7 +132,7 @@ export async function buildEstate({ site, agents, hosts, doors }: World) {
   }
   const fetched = {
     ...{ path: new URL(list.URL ?? '').pathname, key: list.PlaintextKey ?? '' },
-    ...{ set: setsOf(doorNamed('fetched')).set4 },
+    sets: setsOf(doorNamed('fetched')),
   }
   return { ...estate, places, knocs, admin, fetched }
 }

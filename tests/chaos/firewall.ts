@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TestHost } from '#tests/support/host.ts'
+import { familyOf } from './doors/door-kind.ts'
 import type { PathEvent } from './path.ts'
 
 /** How often it asks, and how long an answer may take until it counts as none. */
@@ -12,14 +13,15 @@ const patienceMs = 700
  */
 export function startFirewall(deps: {
   host: TestHost
-  set: string
+  /** Its sets, one for each family. */
+  sets: { set4: string; set6: string }
   /** The list's path and key, and the replica that is asked this time. */
   path: string
   key: string
   origin: () => string
   tell: (event: PathEvent) => void
 }) {
-  const { host, set } = deps
+  const { host, sets } = deps
   const agent = 'firewall'
   const standing = new Set<string>()
   let etag = ''
@@ -43,6 +45,7 @@ export function startFirewall(deps: {
   }
 
   async function change(act: 'add' | 'del', address: string): Promise<void> {
+    const set = familyOf(address) === 4 ? sets.set4 : sets.set6
     await host.exec('ipset', act, set, address, '-exist')
     if (act === 'add') standing.add(address)
     else standing.delete(address)

@@ -18,6 +18,7 @@ const doors = [
   { ...native, id: 'strict', silenceSeconds: 30 },
   { ...native, id: 'other' },
   { ...native, id: 'proxy', kind: 'haproxy', endsBy: 'agent', backMs: 5_000 },
+  { ...native, id: 'told', kind: 'panos', endsBy: 'reader', pollMs: 8_000, backMs: 8_000 },
 ] as const
 
 /** Books, path and judge of one person and one agent, on a clock that the test moves. */
@@ -31,7 +32,7 @@ function aCourt() {
     lossOf: paths.lossOf,
   })
   const now = () => Date.now()
-  for (const id of ['plain', 'strict', 'proxy']) ledger.place(id, id, now())
+  for (const id of ['plain', 'strict', 'proxy', 'told']) ledger.place(id, id, now())
   paths.take({ type: 'agent.up', agent: 'edge' }, now())
   paths.take({ type: 'agent.linked', agent: 'edge' }, now())
 
@@ -240,6 +241,43 @@ describe('the judge of a storm', () => {
       court.look('refused', 'proxy')
       court.lookFor(200, 'open', 'proxy')
       expect(court.kinds()).toEqual(['overstay end'])
+    })
+  })
+
+  describe('where a firewall is told to fetch its list, and looks by itself', () => {
+    it('has what changed while everything worked at once', () => {
+      const court = aCourt()
+      court.wait(60_000)
+      court.grant(court.now() + 10_000, 'told')
+      court.lookFor(10_000 + bounds.closeMs, 'open', 'told')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(200, 'open', 'told')
+      expect(court.kinds()).toEqual(['leftOpen path'])
+    })
+
+    it('may miss what changed while something was broken until it looks, and no longer', () => {
+      const court = aCourt()
+      court.wait(60_000)
+      court.grant(court.now() + 10_000, 'told')
+      court.path('agent.unlinked')
+      court.lookFor(60_000, 'open', 'told')
+      court.path('agent.linked')
+      court.lookFor(8_000 + bounds.closeMs, 'open', 'told')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(200, 'open', 'told')
+      expect(court.kinds()).toEqual(['leftOpen path'])
+    })
+
+    it('may let somebody in as late as that', () => {
+      const court = aCourt()
+      court.wait(60_000)
+      court.lose('door.away', 'told')
+      court.grant(court.now() + 600_000, 'told')
+      court.lose('door.back', 'told')
+      court.lookFor(8_000 + bounds.openMs, 'refused', 'told')
+      expect(court.kinds()).toEqual([])
+      court.lookFor(200, 'refused', 'told')
+      expect(court.kinds()).toEqual(['lockOut open'])
     })
   })
 

@@ -13,7 +13,7 @@ export type Look = {
 }
 
 /** A door that is watched: who keeps it, what is promised of its kind, and after how long without the server it closes. */
-export type Door = Pick<DoorKind, 'endsBy' | 'backMs'> & {
+export type Door = Pick<DoorKind, 'endsBy' | 'backMs' | 'pollMs'> & {
   id: string
   kind: string
   agent: string
@@ -174,7 +174,8 @@ export function createJudge(deps: {
       measures.slowestCloseMs = lateBy
       worst.close = { ...look, byMs: lateBy }
     }
-    if (lateBy > limits.closeMs) blame('leftOpen', 'path', look, right, lateBy - limits.closeMs)
+    const boundMs = limits.closeMs + pollOf(door, path, pair.overSince)
+    if (lateBy > boundMs) blame('leftOpen', 'path', look, right, lateBy - boundMs)
   }
 
   /**
@@ -190,6 +191,17 @@ export function createJudge(deps: {
     }
     const wasAlive = path.upSince !== null && path.upSince < heldEnd
     return { at: heldEnd, boundMs: wasAlive ? limits.agentEndMs : limits.kernelEndMs }
+  }
+
+  /**
+   * How long a change may wait for a door that looks by itself, in ms. It is told of what changed while everything
+   * worked; of nothing else anybody can be sure that it was.
+   */
+  function pollOf(door: Door, { wholeSince }: PathState, changedAt: number): number {
+    if (door.pollMs === undefined) return 0
+    const { isAway, backAt } = lossOf(door.id)
+    const workedSince = Math.max(wholeSince ?? Infinity, backAt)
+    return !isAway && workedSince < changedAt - limits.closeMs ? 0 : door.pollMs
   }
 
   function judgeSilence(look: Look, { door, path, right }: Case): void {
@@ -210,7 +222,7 @@ export function createJudge(deps: {
     const { wholeSince } = path
     if (pair.overSince !== null && at > pair.overSince && wholeSince !== null) {
       const since = Math.max(pair.overSince, wholeSince)
-      if (at - since > limits.closeMs) {
+      if (at - since > limits.closeMs + pollOf(door, path, pair.overSince)) {
         pair.wasSeenShut = true
         pair.heldEnd = Math.min(pair.heldEnd, at)
       }
@@ -228,8 +240,9 @@ export function createJudge(deps: {
     }
     if (lockOut > measures.longestLockOutMs) worst.lockOut = { ...look, byMs: lockOut }
     measure(door, 'longestLockOutMs', lockOut)
-    if (lockOut <= limits.openMs) return
-    blame('lockOut', 'open', look, right, Math.min(lockOut - limits.openMs, putBack - door.backMs))
+    const boundMs = limits.openMs + pollOf(door, path, pair.mustSince)
+    if (lockOut <= boundMs) return
+    blame('lockOut', 'open', look, right, Math.min(lockOut - boundMs, putBack - door.backMs))
   }
 
   function blame(

@@ -5,11 +5,17 @@ import { type Arena, attack, attackOnce, type VictimName } from './victims.ts'
 const pauseMs = 1_600
 const calm = { everyMs: 9_000, forMs: 4_000 }
 
+/** What no storm is without, as the so manieth attack: when doors that know it stand open already. */
+const sure: Readonly<Record<number, VictimName>> = {
+  3: 'ordersMuddled',
+  9: 'programReload',
+  13: 'programKill',
+}
+
 /**
  * Attacks at moments drawn at random until the time is over and all that was begun has been put right again. In
  * between nobody attacks for a while, so that exactness is judged and not only recovery. The agent with the strict
- * knoc is silenced early, because that takes the longest; what only some doors know comes early too, so that no
- * storm is without it.
+ * knoc is silenced early, because that takes the longest.
  */
 export async function attackAtRandom(
   arena: Omit<Arena, 'later' | 'isBusy'>,
@@ -34,9 +40,8 @@ export async function attackAtRandom(
     if (name !== null) counts[name] = (counts[name] ?? 0) + 1
   }
   const silence = arena.random.of(['silentLink', 'silentReplica'])
-  const early: VictimName[] = [silence, 'ordersMuddled', 'programKill', 'programReload']
-  while (Date.now() < endsAt) {
-    const name = early.shift()
+  for (let number = 0; Date.now() < endsAt; number += 1) {
+    const name = number === 0 ? silence : sure[number]
     count(name === undefined ? await attackOnce(whole) : await attack(whole, name))
     if (faults[0] !== undefined) throw faults[0]
     await wait(arena.random.below(pauseMs))

@@ -1,19 +1,36 @@
-/** A pause of a timer by more than this was the machine's. */
+import { spawn } from 'node:child_process'
+
+/** A pause of a timer, or the start of a program that does nothing, by more than this was the machine's. */
 const noticedMs = 150
 const everyMs = 25
+const startEveryMs = 400
+
+type Stall = { from: number; to: number }
 
 /**
- * Notes when this machine stood still: on a loaded one a timer comes late, and so does everything that is judged.
- * Those milliseconds are taken off, and told.
+ * Notes when this machine stood still: on a loaded one a timer comes late, a program takes its time to start, and so
+ * does everything that is judged. Those milliseconds are taken off, and told.
  */
 export function watchStalls() {
-  const stalls: { from: number; to: number }[] = []
+  const stalls: Stall[] = []
   let last = Date.now()
   const timer = setInterval(() => {
     const now = Date.now()
-    if (now - last > noticedMs) stalls.push({ from: last, to: now })
+    if (now - last > noticedMs) note(stalls, { from: last, to: now })
     last = now
   }, everyMs)
+
+  let isStarting = false
+  const starts = setInterval(() => {
+    if (isStarting) return
+    isStarting = true
+    const from = Date.now()
+    spawn('true', { stdio: 'ignore' }).on('close', () => {
+      isStarting = false
+      const to = Date.now()
+      if (to - from > noticedMs) note(stalls, { from, to })
+    })
+  }, startEveryMs)
 
   return {
     /** How much of the time between two instants the machine stood still. */
@@ -23,6 +40,25 @@ export function watchStalls() {
         0,
       ),
     total: (): number => stalls.reduce((sum, { from, to }) => sum + (to - from), 0),
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearInterval(timer)
+      clearInterval(starts)
+    },
   }
+}
+
+/** Adds one to stalls that don't overlap, so that no moment counts twice; it is later than most of them. */
+export function note(stalls: Stall[], news: Stall): void {
+  const merged = { ...news }
+  for (let at = stalls.length - 1; at >= 0; at -= 1) {
+    const known = stalls[at]
+    if (known === undefined || known.to < merged.from) break
+    if (known.from > merged.to) continue
+    merged.from = Math.min(merged.from, known.from)
+    merged.to = Math.max(merged.to, known.to)
+    stalls.splice(at, 1)
+  }
+  const place = stalls.findIndex(({ from }) => from > merged.to)
+  if (place < 0) stalls.push(merged)
+  else stalls.splice(place, 0, merged)
 }

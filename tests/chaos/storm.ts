@@ -92,7 +92,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     paths.take(event, Date.now())
     const isWhole = 'agent' in event && paths.stateOf(event.agent).wholeSince !== null
     if ('agent' in event && event.agent === 'firewall' && isWhole === wasWhole) return
-    timeline.note(`· ${event.type} ${'agent' in event ? event.agent : ''}`)
+    timeline.note(`· ${event.type} ${'agent' in event ? event.agent : 'door' in event ? event.door : ''}`)
   }
   const random = createRandom(options.seed)
   const plan = planDoors(createRandom(random.next()))
@@ -238,8 +238,9 @@ async function storm({
 }
 
 const toDoor = ({ id, kind, agent, isStrict }: PlannedDoor): Door => {
-  const { endsBy, backMs } = doorKinds[kind]
-  return { id, kind, agent, endsBy, backMs, silenceSeconds: isStrict ? silentSeconds : null }
+  const { endsBy, backMs, pollMs } = doorKinds[kind]
+  const poll = pollMs !== undefined && { pollMs }
+  return { id, kind, agent, endsBy, backMs, ...poll, silenceSeconds: isStrict ? silentSeconds : null }
 }
 
 /** What was measured at the doors of one kind. */

@@ -2,7 +2,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { until } from '#tests/support/until.ts'
-import { killProgram, loseEntries, reloadProgram } from './door-victims.ts'
+import { killProgram, loseEntries, reloadPrograms } from './door-victims.ts'
 import type { PathEvent } from './path.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
@@ -43,7 +43,7 @@ const victimTable = {
   ordersMuddled: { share: 6, attack: muddleOrders },
   flush: { share: 5, attack: loseEntries },
   programKill: { share: 5, attack: killProgram },
-  programReload: { share: 4, attack: reloadProgram },
+  programReload: { share: 4, attack: reloadPrograms },
   redisKill: { share: 4, attack: (arena) => withRedis(arena, restartRedis) },
   redisFlush: { share: 4, attack: (arena) => withRedis(arena, flushRedis) },
   redisHang: { share: 3, attack: (arena) => withRedis(arena, hangRedis) },

@@ -1,7 +1,7 @@
 import type { TestHost } from '#tests/support/host.ts'
 
 /** Every kind of door that a storm has; a report counts by these names. */
-export type KindName = 'ipset' | 'ipset6' | 'haproxy' | 'script' | 'list'
+export type KindName = 'ipset' | 'ipset6' | 'haproxy' | 'script' | 'list' | 'panos'
 
 /** A door as it is planned: kept by this agent, on the host of this number. */
 export type PlannedDoor = {
@@ -29,6 +29,11 @@ export type DoorKind = {
    * list. README, "What closes a door when nobody can tell the agent".
    */
   endsBy: 'kernel' | 'agent' | 'reader'
+  /**
+   * How often it looks by itself at what it is otherwise told of. What changed while something was broken may take
+   * so much longer.
+   */
+  pollMs?: number
   /** Whether connections through it are ended where its knoc says so. */
   canCut: boolean
   /** Ms from a loss of all its entries until they stand again; README, "What happens to a door when …". */
@@ -36,10 +41,14 @@ export type DoorKind = {
   build: (host: TestHost, plan: PlannedDoor) => Promise<BuiltDoor>
 }
 
+type DoorConfig = { backend: Record<string, unknown>; acl: Record<string, unknown> }
+
 /** A door on its host. */
 export type BuiltDoor = {
-  /** `Config` of the backend and of the ACL, as the API takes them. */
-  config: { backend: Record<string, unknown>; acl: Record<string, unknown> }
+  /** `Config` of the backend and of the ACL, as the API takes them, and of the child where it has one. */
+  config: DoorConfig & { child?: DoorConfig }
+  /** Hears where its list can be fetched, once its knoc is there. */
+  publish?: (list: { urls: string[]; key: string }) => Promise<void>
   /** What its agent's `agent.json` has to allow. */
   agentFile: Record<string, unknown>
   /** What stands there now: address → seconds left, 0 for an entry without an end. */
@@ -48,8 +57,8 @@ export type BuiltDoor = {
   boot: () => Promise<void>
   /** Takes its entries away behind the agent's back, where the agent can notice. */
   lose?: () => Promise<void>
-  /** The program that has its entries and forgets them when it dies. */
-  program?: { kill: () => Promise<void>; start: () => Promise<void>; reload: () => Promise<void> }
+  /** The program that has its entries or is told of them. One that can be reloaded forgets what it has. */
+  program?: { kill: () => Promise<void>; start: () => Promise<void>; reload?: () => Promise<void> }
   close: () => Promise<void>
 }
 

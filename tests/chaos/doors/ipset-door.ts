@@ -1,6 +1,6 @@
 import type { TestHost } from '#tests/support/host.ts'
 import { bounds } from '../bounds.ts'
-import { type BuiltDoor, type DoorKind, type PlannedDoor, setsOf } from './door-kind.ts'
+import { type BuiltDoor, type DoorKind, setsOf } from './door-kind.ts'
 
 /** One set of IPv4 addresses, which the kernel empties by itself. */
 export const ipsetDoor: DoorKind = {
@@ -48,6 +48,3 @@ export async function standingIn(host: TestHost, sets: readonly string[]): Promi
   const lists = await Promise.all(sets.map((set) => host.entries(set)))
   return new Map(lists.flatMap((list) => [...list]))
 }
-
-/** The sets of a door that keeps them by other means than the ipset driver. */
-export const bothSetsOf = (plan: PlannedDoor): string[] => Object.values(setsOf(plan))

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DoorKind } from './door-kind.ts'
-import { bothSetsOf, standingIn } from './ipset-door.ts'
+import { type DoorKind, setsOf } from './door-kind.ts'
+import { standingIn } from './ipset-door.ts'
 
 const command = 'door'
 
@@ -26,8 +26,8 @@ export const scriptDoor: DoorKind = {
   canCut: false,
   backMs: 0,
   build: async (host, plan) => {
-    const [set4 = '', set6 = ''] = bothSetsOf(plan)
-    await host.door(plan.port, { set4, set6 })
+    const sets = setsOf(plan)
+    await host.door(plan.port, sets)
     const folder = join(host.folder, `scripts-${plan.id}`)
     mkdirSync(folder, { mode: 0o755 })
     writeFileSync(join(folder, command), script, { mode: 0o755 })
@@ -37,7 +37,7 @@ export const scriptDoor: DoorKind = {
         acl: { script: { Name: plan.id, EnvVars: {} } },
       },
       agentFile: { scripts: true, scriptFolder: folder },
-      standing: () => standingIn(host, [set4, set6]),
+      standing: () => standingIn(host, Object.values(sets)),
       // What it wrote outlasts the boot: only the agent can clear it away.
       boot: async () => undefined,
       close: async () => undefined,
