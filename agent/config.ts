@@ -13,7 +13,7 @@ export const agentFileSchema = z.strictObject({
   server: z.string().optional(),
   /** A name the server may call itself by, beside its own origin and the name it had before. */
   serverName: z.string().max(300).optional(),
-  /** PEM file of the authority that signed the server's certificate, if the system doesn't know it. */
+  /** PEM file of the authorities that signed the server's certificate and devices', if the system doesn't know them. */
   ca: absolutePath.optional(),
   scripts: z.boolean().default(false),
   scriptFolder: absolutePath.default('/etc/knoc-agent/scripts'),
@@ -24,6 +24,11 @@ export const agentFileSchema = z.strictObject({
     .array(z.string().refine((address) => readPlace(address) !== undefined, 'is no path and no host:port'))
     .max(16)
     .default(['127.0.0.1:9999']),
+  /** Devices elsewhere (host or host:port) that the agent may reach; absent: those that the server names. */
+  devices: z
+    .array(z.string().refine((host) => URL.canParse(`https://${host}`), 'is no host'))
+    .max(256)
+    .optional(),
   machineIdFile: absolutePath.default('/etc/machine-id'),
   logLevel: z.enum(logLevels).default('info'),
   managedSets: z
@@ -66,6 +71,10 @@ export type AgentConfig = {
   canEndSockets: boolean | null
   /** Every runtime socket the agent may use. */
   haproxyAllowed: string[]
+  /** What the launcher lets the agent reach, `host:port`; undefined when started without it. */
+  devicesGranted: string[] | undefined
+  /** This host's configuration names the devices: the server can't add any. */
+  devicesFixed: boolean
   machineIdFile: string
   logLevel: LogLevel
   managedSets: ManagedSet[]
@@ -114,6 +123,8 @@ export function readConfig(
     haproxySocket: file.haproxySocket,
     canEndSockets: endsSockets[read('KNOC_AGENT_ENDS_SOCKETS') ?? ''] ?? null,
     haproxyAllowed: [file.haproxySocket, ...file.haproxyAddresses],
+    devicesGranted: env['KNOC_AGENT_DEVICES']?.split(',').filter((place) => place !== ''),
+    devicesFixed: file.devices !== undefined,
     machineIdFile: read('KNOC_AGENT_MACHINE_ID_FILE') ?? file.machineIdFile,
     logLevel: level ?? file.logLevel,
     managedSets: file.managedSets.map(toManagedSet),

@@ -9,6 +9,8 @@ import { codeFolders, createLauncher, env, toHost, variables } from './launch/la
 
 /** An agent that was quiet for so long hangs; it says something each second. */
 const quietForMs = 30_000
+/** The agent's exit code when it has noted a device that it may not reach yet: `startAgain` in its exit codes. */
+const startAgain = 3
 
 const programFolders = ['/usr/sbin', '/sbin', '/usr/bin', '/bin', '/usr/local/sbin']
 /** Ending connections takes `ss` and `conntrack`, and knowing which ones takes the rules; doors close without them. */
@@ -34,24 +36,29 @@ const { args, option, flag, start, say } = createLauncher('knoc-agent')
 const command = args.find((arg) => !arg.startsWith('-'))
 const isRun = command === 'run' && !args.includes('--help') && !args.includes('-h')
 const data = resolve(option('--data') ?? env('KNOC_AGENT_DATA') ?? '/var/lib/knoc-agent')
-const file = readAgentFile()
+const file = readJson('agent.json') ?? {}
 const boot = readBoot()
 const endsSockets = isRun || command === 'doctor' ? await triesToEndSocket(findProgram('ss')[0]) : undefined
 
-const child = start('main.ts', {
-  permissions: permissions(),
-  environment: {
-    ...variables(visible),
-    ...boot,
-    ...(isRun && { KNOC_AGENT_WATCHED: '1' }),
-    ...(endsSockets !== undefined && { KNOC_AGENT_ENDS_SOCKETS: endsSockets }),
-    PATH: programFolders.join(':'),
-  },
-  stdio: ['ignore', isRun ? 'pipe' : 'inherit', 'inherit'],
-})
-if (isRun) endWhenQuiet()
+launch()
 
-function endWhenQuiet() {
+function launch() {
+  const child = start('main.ts', {
+    permissions: permissions(),
+    environment: {
+      ...variables(visible),
+      ...boot,
+      ...(isRun && { KNOC_AGENT_WATCHED: '1', KNOC_AGENT_DEVICES: devices().join(',') }),
+      ...(endsSockets !== undefined && { KNOC_AGENT_ENDS_SOCKETS: endsSockets }),
+      PATH: programFolders.join(':'),
+    },
+    stdio: ['ignore', isRun ? 'pipe' : 'inherit', 'inherit'],
+    again: (code) => isRun && code === startAgain && launch,
+  })
+  if (isRun) endWhenQuiet(child)
+}
+
+function endWhenQuiet(child) {
   let quiet
   const watch = () => {
     clearTimeout(quiet)
@@ -63,6 +70,7 @@ function endWhenQuiet() {
   // The first word may take long: a slow disk, a device that hangs.
   quiet = setTimeout(watch, quietForMs)
   child.stdout.on('data', watch)
+  child.on('exit', () => clearTimeout(quiet))
 }
 
 /** Deno's flags. Reading and writing: the agent's own code, its folders, and what it looks at by name. */
@@ -94,7 +102,12 @@ function permissions() {
       ...read.filter((path) => typeof path === 'string').map((path) => resolve(path)),
     ]),
     flag('--allow-write', [data, runFolder, ...sockets.paths]),
-    flag('--allow-net', [server, ...sockets.paths.map((path) => `unix:${path}`), ...sockets.hosts]),
+    flag('--allow-net', [
+      server,
+      ...sockets.paths.map((path) => `unix:${path}`),
+      ...sockets.hosts,
+      ...(isRun ? devices() : []),
+    ]),
     flag('--allow-run', [...run, ...scripts(scriptFolder)]),
   ]
 }
@@ -124,6 +137,13 @@ function haproxySockets() {
   }
 }
 
+/** Devices elsewhere that it may reach: this host's own list of them, or those that the server has named so far. */
+function devices() {
+  const named = Array.isArray(file.devices) ? file.devices : readJson('devices.json')
+  if (!Array.isArray(named)) return []
+  return named.flatMap((host) => (typeof host === 'string' ? (toHost(`https://${host}`) ?? []) : []))
+}
+
 /** What the agent may not look at itself: Deno gives no part of /proc away. */
 function readBoot() {
   try {
@@ -135,12 +155,12 @@ function readBoot() {
   }
 }
 
-function readAgentFile() {
+/** A file of the data folder; undefined when it is missing, which is well, or damaged, which the agent tells. */
+function readJson(name) {
   try {
-    return JSON.parse(readFileSync(join(data, 'agent.json'), 'utf8'))
+    return JSON.parse(readFileSync(join(data, name), 'utf8'))
   } catch {
-    // Missing is well, damaged is told by the agent.
-    return {}
+    return undefined
   }
 }
 

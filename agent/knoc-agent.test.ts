@@ -7,6 +7,7 @@ import { createNamespace, hasKernelSets, type TestNamespace } from './testing/na
 
 const launcher = fileURLToPath(new URL('knoc-agent.mjs', import.meta.url))
 const journey = fileURLToPath(new URL('testing/launcher-journey.ts', import.meta.url))
+const deviceJourney = fileURLToPath(new URL('testing/device-journey.ts', import.meta.url))
 const deno = process.execPath
 
 describe.skipIf(!hasKernelSets())('knoc-agent, as a customer starts it', () => {
@@ -57,6 +58,19 @@ describe.skipIf(!hasKernelSets())('knoc-agent, as a customer starts it', () => {
     })
     expect(seen.said).not.toContain('a-token-of')
     expect(seen.said).not.toMatch(/NotCapable|Requires/)
+  })
+
+  it('reaches no device but those the server has named, and starts again for a new one', () => {
+    const folder = `${ns.folder}/devices`
+    mkdirSync(folder, { mode: 0o700 })
+    const { stdout, stderr } = inside(deno, 'run', '-A', deviceJourney, launcher, folder)
+    const seen = JSON.parse(stdout || '{}')
+    expect(seen.fault, `${seen.said ?? ''}${stderr}`).toBeUndefined()
+    expect(seen, seen.said).toMatchObject({ answers: ['notAllowed', null], calls: 1, hellos: 2, code: 0 })
+    expect(seen.said).not.toMatch(/NotCapable|Requires/)
+    expect(JSON.parse(readFileSync(`${folder}/devices.json`, 'utf8'))).toEqual([
+      expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    ])
   })
 
   it('keeps its folder and keys to itself', () => {

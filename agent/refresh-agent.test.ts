@@ -1,11 +1,8 @@
-import { createPublicKey, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TargetDescription } from '#machines/protocol.ts'
-import { hpkeSeal } from '#server/backends/hpke.ts'
-import { backendField, deviceOf, isInsecure, sealBindingText } from '#server/backends/sealing.schema.ts'
 import { type FakePanos, panosKey, startFakePanos } from '#tests/support/fake-panos.ts'
-import { anOrder, until } from './testing/builders.ts'
+import { anOrder, ipsetTarget, until } from './testing/builders.ts'
 import { hasKernelSets } from './testing/namespace.ts'
+import { withSecret } from './testing/seal.ts'
 import { aSetClock, aWiredHost } from './testing/wired-host.ts'
 
 describe.skipIf(!hasKernelSets())('an agent before a firewall that fetches its list', () => {
@@ -37,35 +34,22 @@ describe.skipIf(!hasKernelSets())('an agent before a firewall that fetches its l
     return { agent, edl }
   }
 
-  function aList(): TargetDescription {
-    const backend = { Hostname: panos.hostname, VSys: 'vsys1', Insecure: false }
-    const [backendId, type, field] = [randomUUID(), 'panos', backendField('ApiKey')]
-    const binding = {
-      agentId: wired.server.agentId,
-      backendId,
-      type,
-      device: deviceOf(backend),
-      insecure: isInsecure(backend),
-      field,
-    }
-    const key = Buffer.from(wired.server.sealingKey(), 'base64')
-    const sealed = hpkeSeal(Buffer.from(panosKey), {
-      recipient: createPublicKey({ key, format: 'der', type: 'spki' }),
-      info: Buffer.from(sealBindingText(binding)),
-      aad: Buffer.alloc(0),
-    })
-    return {
-      id: randomUUID(),
-      key: `panos:${panos.hostname}:jit`,
-      type,
-      family: null,
-      backendId,
-      backend,
-      list: { EDLName: 'jit' },
-      sealed: { [field]: sealed.toString('base64') },
-      foreignEntries: 'report',
-    }
-  }
+  const aList = () =>
+    withSecret(
+      ipsetTarget('', 4, {
+        key: `panos:${panos.hostname}:jit`,
+        type: 'panos',
+        family: null,
+        backend: { Hostname: panos.hostname, VSys: 'vsys1', Insecure: false },
+        list: { EDLName: 'jit' },
+      }),
+      {
+        name: 'ApiKey',
+        value: panosKey,
+        agentId: wired.server.agentId,
+        sealingKey: wired.server.sealingKey(),
+      },
+    )
 
   it('has it fetch when the server says so, though it may only close, and tells it by the server’s clock', async () => {
     wired.server.state.mayOpen = false
@@ -120,6 +104,23 @@ describe.skipIf(!hasKernelSets())('an agent before a firewall that fetches its l
     ask(edl.id, 6)
     await until('an answer', () => answers().length > 0)
     expect(answers()).toEqual([[6, null]])
+    expect(panos.calls).toHaveLength(2)
+  })
+
+  it('answers nothing of an epoch that is over', async () => {
+    const { agent, edl } = await linkedWithList()
+    const release = panos.hold()
+    ask(edl.id, 50)
+    ask(edl.id, 60)
+    await until('a call', () => panos.calls.length === 1)
+    const links = wired.server.ofType('hello').length
+    wired.server.state.epoch = 'another-epoch'
+    wired.server.sockets.at(-1)?.terminate()
+    await until('a new link', () => wired.server.ofType('hello').length > links && agent.isLinked())
+    ask(edl.id, 2)
+    release()
+    await until('an answer', () => answers().length > 0)
+    expect(answers()).toEqual([[2, null]])
     expect(panos.calls).toHaveLength(2)
   })
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigFault, readConfig } from '../config.ts'
+import type { startAgain } from '../devices.ts'
 import { agentVersion } from '../version.ts'
 import { doctor } from './doctor.ts'
 import { type CommandName, commandNames, helpText } from './help.ts'
@@ -7,8 +8,8 @@ import { runAgent } from './run.ts'
 import { sets } from './sets.ts'
 import { status } from './status.ts'
 
-/** 0 all right, 1 it failed, 2 it was asked for wrongly. */
-export type ExitCode = 0 | 1 | 2
+/** 0 all right, 1 it failed, 2 it was asked for wrongly, 3 to the launcher: start it again. */
+export type ExitCode = 0 | 1 | 2 | typeof startAgain
 
 const commands = { run: runAgent, status, doctor, sets } as const
 

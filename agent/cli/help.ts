@@ -26,10 +26,10 @@ data folder, are its identity, and a token is ignored.
   --token TOKEN   the token from the console. Every user of this host can read a command line; better:
                   KNOC_AGENT_TOKEN, or KNOC_AGENT_TOKEN_FILE with the name of a file
 ${dataFlag}
-  --ca FILE       PEM file of the authority that signed the server's certificate (KNOC_AGENT_CA)
+  --ca FILE       PEM file of the authorities that signed the server's certificate and devices' (KNOC_AGENT_CA)
 
 agent.json in the data folder says what this host allows: "scripts" (false), "scriptFolder", "scriptSeconds",
-"haproxySocket", "haproxyAddresses", "managedSets", "serverName", "machineIdFile", "logLevel".`,
+"haproxySocket", "haproxyAddresses", "devices", "managedSets", "serverName", "machineIdFile", "logLevel".`,
   status: `knoc-agent status --data DIR
 
 Shows identity, link, and how many doors stand open on which list. Exit 0 when the agent runs and is linked, else 1.

@@ -6,6 +6,7 @@ import { readCapabilities } from '../capabilities.ts'
 import { type HostClock, systemHostClock } from '../clock.ts'
 import type { AgentConfig } from '../config.ts'
 import { createHostConnections } from '../cut/host-connections.ts'
+import { openDeviceRights, startAgain } from '../devices.ts'
 import { createHaproxySockets } from '../drivers/haproxy-socket.ts'
 import { createDrivers } from '../drivers/index.ts'
 import { emptySet } from '../drivers/ipset.ts'
@@ -50,6 +51,12 @@ export async function runAgent(
   const pipe = createIpsetPipe({ ipset: ipset ?? 'ipset' })
   const sockets = createHaproxySockets()
   const panosApi = createPanosApi({ ca: config.ca })
+  const devices = openDeviceRights({
+    path: join(config.dataFolder, 'devices.json'),
+    granted: config.devicesGranted,
+    isFixed: config.devicesFixed,
+    log,
+  })
   const sets = openManagedSets(join(config.dataFolder, 'sets.json'), config.managedSets)
   const { canEndSockets } = config
   const connections = createHostConnections({ find: findProgram, canEndSockets, pipe, sets })
@@ -71,7 +78,7 @@ export async function runAgent(
       ipset: { ipset, pipe, sets, connections },
       haproxy: { sockets, allowed: config.haproxyAllowed },
       script: { folder: scriptFolder, timeoutMs: config.scriptTimeoutMs, unseal: identity.unseal },
-      panos: { api: panosApi, unseal: identity.unseal },
+      panos: { api: panosApi, unseal: identity.unseal, checkReach: devices.check },
     }),
     emptyManaged: async () => {
       for (const { name } of sets.all()) {
@@ -89,13 +96,14 @@ export async function runAgent(
   })
   const asked = untilAsked()
   await agent.start()
-  log.info({ signal: await asked }, 'stopping: doors stay by the kernel’s timeouts')
+  const reason = await Promise.race([asked, devices.restart])
+  log.info({ reason }, 'stopping: doors stay by the kernel’s timeouts')
   await agent.stop()
   pipe.stop()
   sockets.stop()
   panosApi.stop()
   unlock()
-  return 0
+  return reason === 'restart' ? startAgain : 0
 }
 
 /** Only for a start without the launcher, which needs the right to look into /proc. */

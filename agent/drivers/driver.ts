@@ -28,6 +28,7 @@ export type DriverErrorCode =
   | 'scriptFailed'
   | 'timeout'
   | 'unreachable'
+  | 'notAllowed'
   | 'untrusted'
   | 'keyRefused'
   | 'listMissing'

@@ -3,6 +3,7 @@ import type { TargetDescription } from '#machines/protocol.ts'
 import { backendField } from '#server/backends/sealing.schema.ts'
 import { type FakePanos, type PanosFault, panosKey, startFakePanos } from '#tests/support/fake-panos.ts'
 import { ipsetTarget, until } from '../testing/builders.ts'
+import type { DriverError } from './driver.ts'
 import { panosDriver } from './panos.ts'
 import { createPanosApi, panosLimits } from './panos-api.ts'
 
@@ -30,6 +31,7 @@ type Over = {
   list?: Record<string, unknown>
   apiKey?: string | undefined
   api?: typeof api
+  reach?: DriverError
 }
 
 function driver({ backend = {}, list = {}, ...over }: Over = {}) {
@@ -42,7 +44,7 @@ function driver({ backend = {}, list = {}, ...over }: Over = {}) {
   const apiKey = 'apiKey' in over ? over.apiKey : panosKey
   const unseal = (_: TargetDescription, field: string) =>
     field === backendField('ApiKey') ? apiKey : undefined
-  return panosDriver({ api: over.api ?? api, unseal }, target)
+  return panosDriver({ api: over.api ?? api, unseal, checkReach: () => over.reach ?? null }, target)
 }
 const refresh = async (over?: Over) => driver(over).refresh?.()
 const codeOf = async (over?: Over) => (await refresh(over))?.code ?? null
@@ -92,6 +94,7 @@ describe('an external dynamic list', () => {
     ['a key that no header can carry', { apiKey: 'two\nlines' }, 'needsCredentials'],
     ['a host that is none', { backend: { Hostname: 'fw/../x' } }, 'badTarget'],
     ['a name with markup', { list: { EDLName: '<jit>' } }, 'badTarget'],
+    ['a device that this host does not allow', { reach: { code: 'notAllowed', text: 'no' } }, 'notAllowed'],
     ['a virtual system that is none', { backend: { VSys: 'vsys0' } }, 'badTarget'],
   ])('asks nobody with %s, and says so', async (_, over, code) => {
     expect((await driver(over).ensure())?.code).toBe(code)

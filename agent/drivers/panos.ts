@@ -7,7 +7,12 @@ import { escapeXml } from './panos-answer.ts'
 import type { OpCommand, PanosApi, PanosDevice } from './panos-api.ts'
 
 /** What all lists of all devices share. */
-export type PanosDeps = { api: PanosApi; unseal: Unseal }
+export type PanosDeps = {
+  api: PanosApi
+  unseal: Unseal
+  /** Why this host doesn't let the agent reach a device now, or null. */
+  checkReach: (hostname: string) => DriverError | null
+}
 
 /**
  * An external dynamic list of a Palo Alto firewall (Passive+): the firewall fetches it from the server, here it is
@@ -16,7 +21,7 @@ export type PanosDeps = { api: PanosApi; unseal: Unseal }
  * The command starts a job on the firewall and is answered before that has fetched anything.
  */
 export function panosDriver(deps: PanosDeps, target: TargetDescription): Driver {
-  const settings = readSettings(target, deps.unseal)
+  const settings = readSettings(target, deps)
   const fail = async (entries: readonly { address: string }[]) => failAll(entries, onlyFetched)
   return {
     batchSize: 500,
@@ -45,7 +50,7 @@ const apiKeyPattern = /^[\x21-\x7E]{1,1024}$/
 /** The server's own schemas read the settings, so names it would refuse are refused here too. */
 function readSettings(
   target: TargetDescription,
-  unseal: Unseal,
+  { unseal, checkReach }: PanosDeps,
 ): { device: PanosDevice; command: OpCommand } | DriverError {
   const backend = definitions.panos.backend.omit({ ApiKey: true }).safeParse(target.backend)
   const list = definitions.panos.acl.safeParse(target.list)
@@ -57,6 +62,8 @@ function readSettings(
     return { code: 'needsCredentials', text: 'the API key is not readable; enter it again' }
   }
   const { Hostname, Insecure, VSys } = backend.data
+  const unreachable = checkReach(Hostname)
+  if (unreachable !== null) return unreachable
   const { EDLName, SerialNumber } = list.data
   return {
     device: { hostname: Hostname, apiKey, isInsecure: Insecure },

@@ -30,9 +30,9 @@ export function createLauncher(program) {
 
   /**
    * Runs a file of this folder in Deno with these rights and no others, in this environment and no other. Signals are
-   * passed on, and this process ends as that one does.
+   * passed on, and this process ends as that one does, unless `again` answers its exit code with what to do instead.
    */
-  function start(file, { permissions, environment, stdio }) {
+  function start(file, { permissions, environment, stdio, again }) {
     const base = ['--quiet', '--no-prompt', '--cached-only', '--no-remote', '--allow-env']
     const rights = permissions.filter((text) => text !== undefined)
     const child = spawn(denoBinary(), ['run', ...base, ...rights, join(here, file), ...args], {
@@ -41,7 +41,11 @@ export function createLauncher(program) {
     })
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
     child.on('error', (error) => fail(`Deno cannot be started (${error.message}); run: npm install`))
-    child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
+    child.on('exit', (code, signal) => {
+      const next = again?.(code)
+      if (next) next()
+      else process.exit(signal === null ? (code ?? 1) : 1)
+    })
     return child
   }
 

@@ -67,7 +67,7 @@ export function composeAgent(options: ComposeOptions): {
       ipset: { ipset, pipe, sets, connections },
       haproxy: { sockets, allowed: options.haproxy ?? [] },
       script: { folder: options.scriptFolder, timeoutMs: 2_000, unseal: identity.unseal },
-      panos: { api: panosApi, unseal: identity.unseal },
+      panos: { api: panosApi, unseal: identity.unseal, checkReach: () => null },
     }),
     emptyManaged: async () => {
       for (const { name } of sets.all()) await emptySet(ipset, name)

@@ -13,9 +13,6 @@ export type EdlSettings = {
   onEnforced?: (addresses: string[]) => unknown
 }
 
-/** A list on the firewall. */
-export type FakeEdl = ReturnType<typeof createFakeEdl>
-
 /**
  * What PAN-OS does with a list: fetched whole, the last copy kept while the server can't be reached or answers
  * nonsense, and nothing enforced from a refused sign-in on until one succeeds.
