@@ -5,7 +5,7 @@ import { cx } from '../components/class-names.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { EntryPolls, useEntryActs } from './entry-acts.tsx'
 import { EntryNote } from './entry-note.tsx'
-import { EntryButton, EntryName, type EntryProps } from './entry-parts.tsx'
+import { EntryAccess, EntryName, type EntryProps } from './entry-parts.tsx'
 import { EntryBadge, EntryVerified, useEntryView } from './entry-times.tsx'
 import { visibleEntries } from './sections.ts'
 import { useFirstScreen } from './use-first-screen.ts'
@@ -53,9 +53,7 @@ export const ClassicEntries = memo(function ClassicEntries({ status }: { status:
 })
 
 const ClassicRow = memo(function ClassicRow(props: EntryProps) {
-  const { t } = useTranslation()
-  const { entry } = props
-  const view = useEntryView(entry)
+  const view = useEntryView(props.entry)
   const isRestricted = view.restriction !== null
   return (
     <tr
@@ -76,11 +74,7 @@ const ClassicRow = memo(function ClassicRow(props: EntryProps) {
         <EntryVerified view={view} />
       </td>
       <td className="flex sm:justify-end">
-        {view.button === 'none' && !entry.ClickToGrant && !isRestricted ? (
-          <span className="text-sm text-muted">{t('entry.automatic')}</span>
-        ) : (
-          <EntryButton {...props} view={view} />
-        )}
+        <EntryAccess {...props} view={view} />
       </td>
     </tr>
   )

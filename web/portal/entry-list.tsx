@@ -4,7 +4,7 @@ import { cx } from '../components/class-names.ts'
 import { NamedIcon } from '../components/named-icon.tsx'
 import { EntryNote } from './entry-note.tsx'
 import {
-  EntryButton,
+  EntryAccess,
   EntryName,
   type EntryProps,
   FavouriteButton,
@@ -56,7 +56,6 @@ export function EntryListSection({ title, children }: { title: ReactNode; childr
 
 /** One entry as a row; what is out of sight isn't laid out. */
 export const EntryRow = memo(function EntryRow(props: EntryProps & FavouriteProps) {
-  const { t } = useTranslation()
   const { entry } = props
   const view = useEntryView(entry)
   const isRestricted = view.restriction !== null
@@ -89,11 +88,7 @@ export const EntryRow = memo(function EntryRow(props: EntryProps & FavouriteProp
           <EntryBadge view={view} />
           <EntryVerified view={view} />
         </span>
-        {view.button === 'none' && !entry.ClickToGrant && !isRestricted ? (
-          <span className="text-sm text-muted">{t('entry.automatic')}</span>
-        ) : (
-          <EntryButton {...props} view={view} />
-        )}
+        <EntryAccess {...props} view={view} />
       </td>
     </tr>
   )

@@ -61,6 +61,15 @@ export function EntryName({
   )
 }
 
+/** A row's button, or that the entry opens by itself. */
+export function EntryAccess(props: EntryProps & { view: EntryView }) {
+  const { t } = useTranslation()
+  const { entry, view } = props
+  const opensByItself = view.button === 'none' && !entry.ClickToGrant && view.restriction === null
+  if (opensByItself) return <span className="text-sm text-muted">{t('entry.automatic')}</span>
+  return <EntryButton {...props} />
+}
+
 /** Grant, revoke, or pending, which does nothing; none for entries that open by themselves. Portal §4 "Buttons". */
 export function EntryButton({
   entry,

@@ -1,12 +1,13 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Checkbox } from '../components/checkbox.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { browserStorage } from '../shell/browser-storage.ts'
+import { LocalAccounts } from '../signin/local-accounts.tsx'
 import { SignInError } from '../signin/sign-in-error.tsx'
 import { useSsoWays } from '../signin/sign-in-ways.ts'
 import { SsoButtons } from '../signin/sso-buttons.tsx'
 import { useEnterForSso } from '../signin/use-enter-for-sso.ts'
+import { WaysLoading } from '../signin/ways-loading.tsx'
 import { LoginForm } from './login-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
 import { SignOutNotice } from './sign-out-notice.tsx'
@@ -17,8 +18,6 @@ export function LoginPage() {
   const { t } = useTranslation()
   const ways = useSsoWays('user')
   const [isKiosk, setIsKiosk] = useState(false)
-  const [isLocalShown, setIsLocalShown] = useState(false)
-  const localId = useId()
   const attempt = useSignIn()
   useEnterForSso('user', ways ?? [], isKiosk)
 
@@ -47,39 +46,18 @@ export function LoginPage() {
       <div className="flex flex-col gap-5">
         <SignOutNotice />
         <SignInError failure={attempt.failure} />
-        {ways === undefined ? <Waiting /> : null}
+        {ways === undefined ? <WaysLoading /> : null}
         {ways?.length === 0 ? <LoginForm {...form}>{kiosk}</LoginForm> : null}
         {ways && ways.length > 0 ? (
           <>
             <SsoButtons realm="user" ways={ways} kioskMode={isKiosk} />
             {kiosk}
-            <button
-              type="button"
-              aria-expanded={isLocalShown}
-              aria-controls={isLocalShown ? localId : undefined}
-              onClick={() => setIsLocalShown(!isLocalShown)}
-              className="link inline-flex min-h-6 w-fit items-center rounded text-sm"
-            >
-              {t(isLocalShown ? 'signIn.localHide' : 'signIn.localShow')}
-            </button>
-            {isLocalShown ? (
-              <div id={localId} className="border-t border-line pt-5">
-                <LoginForm {...form} autoFocus />
-              </div>
-            ) : null}
+            <LocalAccounts>
+              <LoginForm {...form} autoFocus />
+            </LocalAccounts>
           </>
         ) : null}
       </div>
     </SignInFrame>
-  )
-}
-
-function Waiting() {
-  const { t } = useTranslation()
-  return (
-    <output aria-label={t('kit.loading')} className="flex flex-col gap-5">
-      <Skeleton className="h-12 w-full" />
-      <Skeleton className="h-12 w-full" />
-    </output>
   )
 }

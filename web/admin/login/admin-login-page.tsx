@@ -1,10 +1,11 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Skeleton } from '../../components/skeleton.tsx'
+import { LocalAccounts } from '../../signin/local-accounts.tsx'
 import { SignInError } from '../../signin/sign-in-error.tsx'
 import { useSsoWays } from '../../signin/sign-in-ways.ts'
 import { SsoButtons } from '../../signin/sso-buttons.tsx'
 import { useEnterForSso } from '../../signin/use-enter-for-sso.ts'
+import { WaysLoading } from '../../signin/ways-loading.tsx'
 import { AdminLoginForm } from './admin-login-form.tsx'
 import { AdminSignInFrame } from './admin-sign-in-frame.tsx'
 import { useAdminSignIn } from './use-admin-sign-in.ts'
@@ -13,9 +14,7 @@ import { useAdminSignIn } from './use-admin-sign-in.ts'
 export function AdminLoginPage() {
   const { t } = useTranslation()
   const ways = useSsoWays('admin')
-  const [isLocalShown, setIsLocalShown] = useState(false)
   const [passkeyError, setPasskeyError] = useState<unknown>(null)
-  const localId = useId()
   const attempt = useAdminSignIn()
   useEnterForSso('admin', ways ?? [])
   const failure = passkeyError ?? attempt.error
@@ -31,30 +30,14 @@ export function AdminLoginPage() {
       }
     >
       <SignInError failure={failure} />
-      {ways === undefined ? (
-        <output aria-label={t('kit.loading')} className="flex flex-col gap-5">
-          <Skeleton className="h-12 w-full" />
-          <Skeleton className="h-12 w-full" />
-        </output>
-      ) : null}
+      {ways === undefined ? <WaysLoading /> : null}
       {ways?.length === 0 ? <AdminLoginForm {...form} /> : null}
       {ways && ways.length > 0 ? (
         <>
           <SsoButtons realm="admin" ways={ways} />
-          <button
-            type="button"
-            aria-expanded={isLocalShown}
-            aria-controls={isLocalShown ? localId : undefined}
-            onClick={() => setIsLocalShown(!isLocalShown)}
-            className="link inline-flex min-h-6 w-fit items-center rounded text-sm"
-          >
-            {t(isLocalShown ? 'signIn.localHide' : 'signIn.localShow')}
-          </button>
-          {isLocalShown ? (
-            <div id={localId} className="border-t border-line pt-5">
-              <AdminLoginForm {...form} />
-            </div>
-          ) : null}
+          <LocalAccounts>
+            <AdminLoginForm {...form} />
+          </LocalAccounts>
         </>
       ) : null}
     </AdminSignInFrame>
