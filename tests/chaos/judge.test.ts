@@ -281,6 +281,18 @@ describe('the judge of a storm', () => {
     })
   })
 
+  it('leaves what was just being ordered when all was lost to the agent’s next look', () => {
+    const court = aCourt()
+    court.wait(60_000)
+    court.lose('door.away', 'proxy')
+    court.grant(start + 600_000, 'proxy')
+    court.lose('door.back', 'proxy')
+    court.lookFor(bounds.driftMs, 'refused', 'proxy')
+    expect(court.kinds()).toEqual([])
+    court.lookFor(100, 'refused', 'proxy')
+    expect(court.kinds()).toEqual(['lockOut open'])
+  })
+
   it('gives a door that lost its entries the time of its kind to have them back, and no more', () => {
     const court = aCourt()
     court.grant(start + 600_000, 'proxy')

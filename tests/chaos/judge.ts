@@ -86,7 +86,7 @@ export function createJudge(deps: {
 }) {
   const limits = deps.bounds ?? bounds
   const stalledMs = deps.stalledMs ?? (() => 0)
-  const lossOf = deps.lossOf ?? (() => ({ isAway: false, backAt: 0 }))
+  const lossOf = deps.lossOf ?? (() => ({ isAway: false, awayAt: 0, backAt: 0 }))
   const doors = new Map(deps.doors.map((door) => [door.id, door]))
   const pairs = new Map<string, Pair>()
   const breaches: Breach[] = []
@@ -227,14 +227,17 @@ export function createJudge(deps: {
         pair.heldEnd = Math.min(pair.heldEnd, at)
       }
     }
-    const { isAway, backAt } = lossOf(door.id)
+    const { isAway, awayAt, backAt } = lossOf(door.id)
     if (pair.mustSince === null || wholeSince === null || isAway) return
     const late = (from: number) => at - from - stalledMs(from, at)
     const since = Math.max(pair.mustSince, wholeSince)
     const lockOut = late(since)
     const putBack = late(backAt)
-    // What was lost lately is put back by one promise, what was granted lately is opened by the other.
-    if (putBack <= door.backMs) {
+    // What was lost lately is put back by one promise, what was granted lately is opened by the other. What was just
+    // being ordered when everything was lost is left to the agent's next look, as what is lost from a set.
+    const isStanding = since < awayAt - limits.closeMs
+    const backMs = isStanding ? door.backMs : Math.max(door.backMs, limits.driftMs)
+    if (putBack <= backMs) {
       if (since <= backAt) measure(door, 'longestPutBackMs', putBack)
       return
     }
@@ -242,7 +245,7 @@ export function createJudge(deps: {
     measure(door, 'longestLockOutMs', lockOut)
     const boundMs = limits.openMs + pollOf(door, path, pair.mustSince)
     if (lockOut <= boundMs) return
-    blame('lockOut', 'open', look, right, Math.min(lockOut - boundMs, putBack - door.backMs))
+    blame('lockOut', 'open', look, right, Math.min(lockOut - boundMs, putBack - backMs))
   }
 
   function blame(

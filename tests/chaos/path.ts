@@ -21,6 +21,8 @@ type DoorEvent = { type: 'door.away' | 'door.back'; door: string }
 /** What a door has lost. */
 export type LossState = {
   isAway: boolean
+  /** When it last lost them, and what holds them. */
+  awayAt: number
   /** When its entries could last be put back after a loss; 0: it has lost nothing. */
   backAt: number
 }
@@ -72,8 +74,11 @@ export function createPaths(agents: readonly string[]) {
     }
   }
 
+  const lossOf = (door: string): LossState => losses.get(door) ?? { isAway: false, awayAt: 0, backAt: 0 }
+
   function takeDoor({ type, door }: DoorEvent, at: number): void {
-    losses.set(door, { isAway: type === 'door.away', backAt: at })
+    const isAway = type === 'door.away'
+    losses.set(door, { isAway, awayAt: isAway ? at : lossOf(door).awayAt, backAt: at })
   }
 
   /** It has been told again what stands, if it had forgotten. */
@@ -120,6 +125,6 @@ export function createPaths(agents: readonly string[]) {
   return {
     take,
     stateOf,
-    lossOf: (door: string): LossState => losses.get(door) ?? { isAway: false, backAt: 0 },
+    lossOf,
   }
 }
