@@ -75,6 +75,20 @@ describe('changing a Passive+ knoc by its child’s id', () => {
     expect(await entriesOf(`allowlist:${id}`)).toEqual([`${holder.address} open`])
   })
 
+  it('takes whom it leaves out off the parent’s list at once', async () => {
+    const { id, childId } = await api.aPlus()
+    const [stays, goes] = [await aHolder(id), await aHolder(id)]
+    expect((await put(childId, { UserIDs: [stays.id] })).status).toBe(200)
+    expect((await entriesOf(`allowlist:${id}`)).toSorted()).toEqual(
+      [`${stays.address} open`, `${goes.address} closed`].toSorted(),
+    )
+    expect(
+      (await put(childId, { ACL: { GrantType: { Type: 'specifiedIps', Ips: [{ Ip: '192.0.2.200' }] } } }))
+        .status,
+    ).toBe(200)
+    expect(await entriesOf(`allowlist:${id}`)).toContain('192.0.2.200 open')
+  })
+
   it('moves the order to another firewall’s list, agent and key; the old target drains at once', async () => {
     const { id, childId } = await api.aPlus()
     await aHolder(id)
