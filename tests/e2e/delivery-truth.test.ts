@@ -123,11 +123,12 @@ describe.skipIf(!hasKernel())('delivery, whatever was lost on the way', { timeou
     }
     // In the backup this one is open; when it is put back its end has come.
     await sql`
-      update grants set ends_at = now() + interval '4 seconds'
+      update grants set ends_at = now() + interval '6 seconds'
       where ended_at is null and address = ${brief.at}::inet`.execute(site.db)
     await settle(site, [brief.at])
     const epoch = await epochOf(site)
     await Promise.all(site.servers.map((server) => server.kill()))
+    expect(await desired(site)).toContain(brief.at)
     const backup = await copyDatabase(site)
     await site.startServer()
     // An agent comes back within 15 s, at a random moment of them (decision 29).
