@@ -30,8 +30,8 @@ const stopping: DriverError = { code: 'unreachable', text: 'the agent is stoppin
 export type OpCommand = { cmd: string; vsys: string; target: string | undefined }
 
 export const panosLimits = {
-  /** The whole call, however slowly the answer comes. A busy management plane needs seconds for a command. */
-  callMs: 20_000,
+  /** The whole call, however slowly the answer comes: within the 15 s after which the server asks again. */
+  callMs: 12_000,
   /** Answers to commands are a few hundred bytes. */
   answerBytes: 65_536,
   /** PAN-OS serves few API calls at a time (specification README, "Limits that meet reality"). */
