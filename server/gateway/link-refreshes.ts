@@ -43,6 +43,8 @@ const idleMs = 100
 export function createRefreshSender(link: RefreshLink) {
   /** By the device's list: what it was told and has not answered. */
   const asked = new Map<string, DueRefresh & { sentAt: number }>()
+  /** By the device's list: when an answer counted last. A look that began before does not know it. */
+  const answeredAt = new Map<string, number>()
   let isPumping = false
   /** No look before this; of `performance.now()`, as `wakesAt`. */
   let quietUntil = 0
@@ -73,7 +75,10 @@ export function createRefreshSender(link: RefreshLink) {
   }
 
   async function tellDue(): Promise<void> {
-    const due = (await listDueRefreshes(link.db, link.agentId)).filter(({ targetId }) => !isAsked(targetId))
+    const lookedAt = performance.now()
+    const due = (await listDueRefreshes(link.db, link.agentId)).filter(
+      ({ targetId }) => !isAsked(targetId) && (answeredAt.get(targetId) ?? 0) < lookedAt,
+    )
     const ready = due.filter(({ waitMs }) => waitMs === 0)
     if (!link.canRefresh()) return refuse(ready)
     if (ready.length > 0) await link.describe(ready.map(({ targetId }) => targetId))
@@ -108,8 +113,11 @@ export function createRefreshSender(link: RefreshLink) {
     take: async ({ targetId, generation, atMs, error }: Refreshed): Promise<void> => {
       const last = asked.get(targetId)
       if (last === undefined || toWire(last.generation) !== generation) return
-      asked.delete(targetId)
       await link.keepAnswer(last, { atMs, error })
+      // Not before it counts: a look meanwhile would find it due once more.
+      asked.delete(targetId)
+      answeredAt.set(targetId, performance.now())
+      quietUntil = 0
       pump()
     },
     close: (): void => clearTimeout(timer),

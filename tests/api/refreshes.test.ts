@@ -190,6 +190,20 @@ describe('a firewall', () => {
     expect(await listDueRefreshes(db, agentId)).toEqual([])
   })
 
+  it('is not told again while its answer is being written down', async () => {
+    const { list, gateway, agent } = await aToldListAndAgent({})
+    gateway.nudge((await list.opened()).orders)
+    await untilTold(agent, 1)
+    await inTransaction(db, async (tx) => {
+      await sql`select from list_refreshes where target_id = ${list.targetId} for update`.execute(tx)
+      agent.answer({ targetId: list.targetId, generation: await list.newest() })
+      await someLooks(gateway)
+    })
+    await expect.poll(async () => (await list.row())?.generation).toBe(await list.newest())
+    await someLooks(gateway)
+    expect(agent.refreshes()).toHaveLength(1)
+  })
+
   it('is told by its own agent only: what another one answers changes nothing', async () => {
     const { list, gateway, agent } = await aToldListAndAgent({})
     gateway.nudge((await list.opened()).orders)
@@ -224,10 +238,11 @@ describe('a firewall', () => {
     })
     const startedAt = performance.now()
     const comeAndGo = async () => {
-      for (let door = 0; door < 125; door += 1) {
-        const { orders, close } = await list.opened()
+      for (let door = 0; door < 25; door += 1) {
+        const { orders, close, reopen } = await list.opened()
         gateway.nudge(orders)
-        gateway.nudge(await close())
+        for (let change = 1; change < 10; change += 1)
+          gateway.nudge(await (change % 2 === 1 ? close() : reopen()))
       }
     }
     await Promise.all([comeAndGo(), comeAndGo(), comeAndGo(), comeAndGo()])

@@ -38,7 +38,13 @@ export async function aToldList(db: Kysely<DB>, { agentId }: { agentId: string }
       )
       return settle()
     }
-    return { address, session, settle, close }
+    const reopen = async (): Promise<OrderRef[]> => {
+      await sql`update grants set ended_at = null, ended_reason = null where session_id = ${session.id}`.execute(
+        db,
+      )
+      return settle()
+    }
+    return { address, session, settle, close, reopen }
   }
 
   return {
