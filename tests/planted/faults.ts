@@ -341,12 +341,12 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'haproxy-not-put-back',
-    what: 'what HAProxy lost by a restart is not put back',
-    file: 'agent/drift.ts',
-    find: 'list.lane.add([...found.missing, ...found.wrongEnd, ...found.unopened])',
+    what: 'what was once seen to stand behind HAProxy is not put there again, whatever HAProxy has lost',
+    file: 'agent/lists.ts',
+    find: '(wanted === null ? [] : [{ address, ...wanted }])',
     replace:
-      'if (list.driver.onReplaced === undefined) list.lane.add([...found.missing, ...found.wrongEnd, ...found.unopened])',
-    finders: [{ ...stormTest, because: /lockOut[^\n]*haproxy|not within[^\n]*haproxy/ }],
+      '(wanted === null || (list.driver.onReplaced !== undefined && holders(list, address).every(({ applied, entry }) => applied?.stands === true && applied.generation === entry.generation)) ? [] : [{ address, ...wanted }])',
+    finders: [{ ...stormTest, because: /lockOut[^\n]*haproxy|not within[^\n]*haproxy|lost: [^\n]*haproxy/ }],
   },
   {
     name: 'script-close-not-run',
@@ -363,7 +363,7 @@ export const faults: readonly Fault[] = [
     file: 'agent/cut/sockets.ts',
     find: "( ${where.join(' or ')} )`",
     replace: "( ${where.join(' or ')} or sport ge :1 )`",
-    finders: [{ ...stormTest, because: /streamCut: ipset/ }],
+    finders: [{ ...stormTest, because: /streamCut: / }],
   },
   {
     name: 'refresh-not-told',
