@@ -9,12 +9,9 @@ import { newToken } from '#server/platform/random.ts'
 import { aSession, aUser, entitle } from './builders.ts'
 import { aHello, aQuietGateway } from './quiet-gateway.ts'
 
-/** A passive list and a child that has a firewall of an agent fetch it, without the API. */
-export type ToldList = Awaited<ReturnType<typeof aToldList>>
-
 let opened = 0
 
-/** Makes one; nobody has it yet. */
+/** A passive list and a child that has a firewall of an agent fetch it, without the API; nobody has it yet. */
 export async function aToldList(db: Kysely<DB>, { agentId }: { agentId: string }) {
   const parent = await anAclWithList(db, { type: 'allowlist', agentId: null, parentId: null })
   const child = await anAclWithList(db, { type: 'panos', agentId, parentId: parent.aclId })
