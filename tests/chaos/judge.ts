@@ -201,7 +201,7 @@ export function createJudge(deps: {
     if (door.pollMs === undefined) return 0
     const { isAway, backAt } = lossOf(door.id)
     const workedSince = Math.max(wholeSince ?? Infinity, backAt)
-    return !isAway && workedSince < changedAt - limits.closeMs ? 0 : door.pollMs
+    return !isAway && workedSince < changedAt - steadyMs ? 0 : door.pollMs
   }
 
   function judgeSilence(look: Look, { door, path, right }: Case): void {
@@ -284,6 +284,9 @@ export function createJudge(deps: {
     worst: () => ({ ...worst }),
   }
 }
+
+/** A way that has worked for so long has told all there was to tell. */
+const steadyMs = 1_000
 
 /** Looks at the same thing within this time are one breach. */
 const sameBreachMs = 10_000

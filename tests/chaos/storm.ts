@@ -186,6 +186,9 @@ async function storm({
   const faults: string[] = []
   say('everything has to be well again')
   const convergenceMs = await timed(healedAt, convergenceBoundMs, () => findUnsettled(world), faults)
+  // What nobody could be told of is there once every door has looked by itself.
+  const polls = world.doors.map(({ kind }) => doorKinds[kind].pollMs ?? 0)
+  await wait(Math.max(0, healedAt + Math.max(...polls) + bounds.closeMs - Date.now()))
   const { lost, leftOpen } = await compare(world, ledger, estate.places)
   await administrator.disableAll()
   const everythingShut = async () => {
