@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(here)
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
 /** The launcher of one program; `program` is its name in messages. */
 export function createLauncher(program) {
@@ -30,7 +31,8 @@ export function createLauncher(program) {
 
   /**
    * Runs a file of this folder in Deno with these rights and no others, in this environment and no other. Signals are
-   * passed on, and this process ends as that one does, unless `again` answers its exit code with what to do instead.
+   * passed on, and this process ends as that one does, unless `again` answers its exit code with what to do instead; whoever
+   * was asked to stop is not started again.
    */
   function start(file, { permissions, environment, stdio, again }) {
     const base = ['--quiet', '--no-prompt', '--cached-only', '--no-remote', '--allow-env']
@@ -39,10 +41,16 @@ export function createLauncher(program) {
       stdio,
       env: { ...environment, DENO_NO_UPDATE_CHECK: '1' },
     })
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+    let isAskedToStop = false
+    const passOn = (signal) => {
+      isAskedToStop = true
+      child.kill(signal)
+    }
+    for (const signal of signals) process.on(signal, passOn)
     child.on('error', (error) => fail(`Deno cannot be started (${error.message}); run: npm install`))
     child.on('exit', (code, signal) => {
-      const next = again?.(code)
+      for (const known of signals) process.off(known, passOn)
+      const next = isAskedToStop ? undefined : again?.(code)
       if (next) next()
       else process.exit(signal === null ? (code ?? 1) : 1)
     })

@@ -15,7 +15,10 @@ export type ValidatedAgent = {
   /** A replica that is dead holds its link. */
   orphaned: boolean
   lastSeenAt: Date | null
-  /** One target for each list that is in use or drains: targets of one list are one list on the host. */
+  /**
+   * One target for each list that is in use or drains: targets of one list are one list on the host. What a device only
+   * fetches from the server is none: nobody has opened anything there.
+   */
   targetIds: string[]
 }
 
@@ -28,6 +31,7 @@ export async function listValidatedAgents(db: Kysely<DB>): Promise<ValidatedAgen
       array(
         select distinct on (t.type, t.key) t.id from targets t
         where t.agent_id = a.id and (t.state = 'active' or t.state = 'draining' and t.drained_at is null)
+          and not exists (select from list_refreshes r where r.target_id = t.id)
         order by t.type, t.key, t.state, t.created_at desc) as target_ids
     from agents a
     left join lateral (

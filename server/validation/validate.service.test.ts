@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { aKnoc, aLicence, anAgent, aSession, aUser, entitle } from '#tests/support/builders.ts'
 import { type TestDatabase, testDatabase } from '#tests/support/database.ts'
 import { aReplica } from '#tests/support/listing-agents.ts'
+import { aToldList } from '#tests/support/told-lists.ts'
 import type { Difference } from './differences.ts'
 import { runValidation, type ValidationOptions, validate } from './validate.service.ts'
 
@@ -174,6 +175,15 @@ describe('with an agent that answers', () => {
     await anEntry('10.1.0.1')
     expect(said(await found())).toEqual([['unlistable', 'edge', 'ipset:ssh', null]])
     expect(await found({ acceptReported: true })).toEqual([])
+  })
+
+  it('asks nobody for a list that a firewall fetches from the server', async () => {
+    const told = await aToldList(database.db, { agentId })
+    const link = await replica.link(agentId, { lists: { [targetId]: {} } })
+    expect(await found()).toEqual([])
+    const asked = link.frames.filter(({ type }) => type === 'listingRequest').map((f) => f['targetId'])
+    expect(asked).toContain(targetId)
+    expect(asked).not.toContain(told.targetId)
   })
 
   it('says why a list could not be read, and what is at stake on it', async () => {
