@@ -4,6 +4,7 @@ import { hasBrowser, startBrowser, type TestBrowser, type Visitor } from '#tests
 import { type LocalhostSite, localhostAdmin, openLocalhostSite } from '#tests/support/localhost-site.ts'
 import { findBarriers } from './accessibility.ts'
 import { heading, logOutAdmin, submitLogin } from './acts.ts'
+import { journeyTime } from './patience.ts'
 
 const user = { userName: 'robin', password: 'a password of users 1' }
 const passkeyButton = { name: 'Sign in with a passkey' }
@@ -11,7 +12,7 @@ const stepButton = { name: 'Use a passkey' }
 const patiently = { timeout: 10_000, interval: 20 }
 
 /** With Chromium's own virtual authenticator, on the real pages. Each part goes on where the one before it ended. */
-describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: 45_000, retry: 1 }, () => {
+describe.skipIf(!hasBrowser())('passkeys in the browser', { timeout: journeyTime, retry: 1 }, () => {
   let site: LocalhostSite
   let browser: TestBrowser
 

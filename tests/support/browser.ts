@@ -40,7 +40,7 @@ export async function startBrowser() {
     // Without motion nothing is waited for that only moves, and nothing is met on its way.
     const calm = { locale: 'en-AU', reducedMotion: 'reduce' } as const
     const context = await browser.newContext({ baseURL: origin, ...calm, ...options })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(20_000)
     const expected: RegExp[] = [...always]
     const note = (fault: string) => {
       if (!expected.some((pattern) => pattern.test(fault))) faults.push(fault)
