@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser())(
         await page.getByRole('button', { name: 'Copied' }).waitFor()
         await page.getByRole('button', { name: 'Copy token' }).waitFor()
         expect(Date.now() - copiedAt).toBeGreaterThan(600)
-        expect(Date.now() - copiedAt).toBeLessThan(3_000)
+        expect(Date.now() - copiedAt).toBeLessThan(10_000)
         await page.evaluate(() => {
           const area = document.createElement('textarea')
           area.id = 'pasted'
