@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process'
 
-/** A pause of a timer, or the start of a program that does nothing, by more than this was the machine's. */
+/** A pause of a timer by more than this was the machine's. */
 const noticedMs = 150
 const everyMs = 25
-const startEveryMs = 400
+/**
+ * So was a start of a program that does nothing by more than this: a close or a cut takes several. Between two looks
+ * nobody knows, so a slow one stands for the time since the last.
+ */
+const slowStartMs = 80
+const startEveryMs = 250
 
 type Stall = { from: number; to: number }
 
@@ -21,6 +26,7 @@ export function watchStalls() {
   }, everyMs)
 
   let isStarting = false
+  let startedAt = Date.now()
   const starts = setInterval(() => {
     if (isStarting) return
     isStarting = true
@@ -28,7 +34,8 @@ export function watchStalls() {
     spawn('true', { stdio: 'ignore' }).on('close', () => {
       isStarting = false
       const to = Date.now()
-      if (to - from > noticedMs) note(stalls, { from, to })
+      if (to - from > slowStartMs) note(stalls, { from: startedAt, to })
+      startedAt = to
     })
   }, startEveryMs)
 
