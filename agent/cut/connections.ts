@@ -100,6 +100,10 @@ export function createConnections(deps: {
   const widestPorts = async ({ hook, protocol }: Door): Promise<readonly PortRange[]> =>
     hook === 'INPUT' && protocol === 'tcp' ? deps.sockets.listening() : allPorts
 
+  /**
+   * A socket that ends tells its peer, and the kernel counts that flow as established for ten seconds more: whoever
+   * comes again from the same port would pass the rule for established connections. So the flow is forgotten first.
+   */
   const endAtDoor = async (
     door: Door,
     { addresses, ports }: Part,
@@ -108,11 +112,13 @@ export function createConnections(deps: {
     if (ports.length === 0) return null
     const { way } = judgeDoor(door, rules)
     const { protocol, hook } = door
-    if (way === 'conntrack') return deps.flows.forget({ family: departed.family, protocol, addresses, ports })
+    const forget = () => deps.flows.forget({ family: departed.family, protocol, addresses, ports })
+    if (way === 'conntrack') return forget()
     if (hook === 'INPUT' && protocol === 'tcp') {
+      const forgotten = way === 'sockets' && rules.hasConntrack ? await forget() : null
       const error = await deps.sockets.end(addresses, ports)
       // Without ss the next packet is refused all the same.
-      return way === 'rules' ? null : error
+      return way === 'rules' ? null : (error ?? forgotten)
     }
     return way === 'rules' ? null : nothingWorks(departed.set)
   }

@@ -42,6 +42,7 @@ describe.skipIf(!hasAll())('connections through a door that closes', { timeout: 
   let client: Streams
   let services: Streams[] = []
   let generation = 0
+  let ownPort = 20_000
   const behind = () => `${host.namespace}s`
   const targets = Object.fromEntries(
     Object.entries(doors).map(([name, { set, host: at }]) => [
@@ -262,6 +263,20 @@ describe.skipIf(!hasAll())('connections through a door that closes', { timeout: 
       const { state, endedAt } = await untilEnded(stream)
       expect(state).toBe('reset')
       expect((endedAt ?? 0) - closedAt).toBeLessThan(1_000)
+    },
+  )
+
+  it.each(['first', 'second', 'first6', 'second6', 'routed', 'routedSecond'] as const)(
+    'are not begun again from the port of one that was ended (%s)',
+    async (name) => {
+      const origin = { from: clientOf(name), fromPort: (ownPort += 1) }
+      await open(name)
+      const stream = await connect(name, origin)
+      expect(await lives(stream)).toBe(true)
+      await close(name)
+      await talkUntilEnded(stream)
+      // The kernel remembers the flow for some seconds; what belongs to it would pass the rule for established ones.
+      expect((await (await connect(name, origin)).look()).state).toBe('refused')
     },
   )
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 /** What the worker of streams.ts is told to do, inside of a network namespace. */
 export type StreamCall =
   | { act: 'serve'; port: number }
-  | { act: 'open'; host: string; port: number; from?: string; isPushed: boolean }
+  | { act: 'open'; host: string; port: number; from?: string; fromPort?: number; isPushed: boolean }
   | { act: 'talk'; number: number }
   | { act: 'look'; number: number }
 
@@ -26,7 +26,8 @@ const acts: { [Act in StreamCall['act']]: (call: Extract<StreamCall, { act: Act 
     const server = createServer(attend).listen(port, '::')
     await once(server, 'listening')
   },
-  open: ({ host, port, from, isPushed }) => open(connect({ host, port, localAddress: from }), isPushed),
+  open: ({ host, port, from, fromPort, isPushed }) =>
+    open(connect({ host, port, localAddress: from, localPort: fromPort }), isPushed),
   talk: async ({ number }) => {
     const sentAt = Date.now()
     streams[number]?.socket.write('talk\n')

@@ -17,15 +17,9 @@ export function startStreams(place: (command: readonly string[]) => readonly str
     open: async (
       host: string,
       port: number,
-      { from, isPushed = false }: { from?: string; isPushed?: boolean } = {},
+      { isPushed = false, ...origin }: { from?: string; fromPort?: number; isPushed?: boolean } = {},
     ) => {
-      const number = await ask<number>({
-        act: 'open',
-        host,
-        port,
-        isPushed,
-        ...(from === undefined ? {} : { from }),
-      })
+      const number = await ask<number>({ act: 'open', host, port, isPushed, ...origin })
       return {
         /** Sends one packet; when, in Unix milliseconds. */
         talk: () => ask<number>({ act: 'talk', number }),

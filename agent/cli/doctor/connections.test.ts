@@ -106,6 +106,14 @@ describe('what the doctor says of a set’s rules', () => {
       /^surer, by the rules alone: iptables -I INPUT 2 -p tcp --dport 22 .* {3}\(above: -A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\)$/,
     ],
     [
+      'its rule below, on a host with ss and without conntrack',
+      aHost(`${established}\n${setRule}`, { hasConntrack: false }),
+      'sockets',
+      false,
+      /ends flows by ss -K, but who comes again from the same port within 10 s gets in, as rule 1 of INPUT accepts/,
+      /^install conntrack \(package conntrack\), or by the rules alone: iptables -I INPUT/,
+    ],
+    [
       'its rule below, on a kernel that can’t end sockets, without conntrack',
       aHost(`${established}\n${setRule}`, { canEndSockets: false, hasConntrack: false }),
       'none',

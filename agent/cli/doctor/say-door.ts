@@ -15,6 +15,14 @@ export function sayDoor(facts: DoorFacts, rules: HostRules): Finding {
   const passes = whyPassing(facts, rules)
   if (way === 'none')
     return { ok: false, text: `${place}: a revoke doesn’t end established flows: ${passes}`, remedy }
+  if (way === 'sockets' && !rules.hasConntrack) {
+    const text = `${place}: a revoke ends flows by ss -K, but who comes again from the same port within 10 s gets in, as ${passes}`
+    return {
+      ok: false,
+      text,
+      remedy: `install conntrack (package conntrack), or by the rules alone: ${remedy}`,
+    }
+  }
   const means =
     way === 'sockets'
       ? 'a revoke ends talking and silent flows by ss -K'
