@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -98,6 +99,35 @@ describe('the journal', () => {
       else expect(lines.map(toText).filter((line) => !written.has(line))).toEqual([])
     }
     expect(refused).toBeGreaterThan(20)
+  })
+
+  it('is not believed from before the one that took its place, however few writes that has seen', () => {
+    const [dataFolder, runFolder, kept] = ['data', 'run', 'kept'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    for (const path of [dataFolder, runFolder]) mkdirSync(path)
+    const start = () => recoverJournal({ dataFolder, runFolder, log: quietLog })
+    const writeOnce = ({ journal, meta, serialFile }: ReturnType<typeof start>) => {
+      const serial = meta.serial + 1
+      journal.write({ meta: { serial } })
+      writeFileSync(serialFile ?? '', String(serial))
+      journal.close()
+    }
+    for (let time = 0; time < 5; time += 1) writeOnce(start())
+    cpSync(dataFolder, kept, { recursive: true })
+    writeOnce(start())
+    for (let time = 0; time < 2; time += 1) {
+      rmSync(dataFolder, { recursive: true })
+      cpSync(kept, dataFolder, { recursive: true })
+      const again = start()
+      expect(again.isTrusted).toBe(false)
+      writeOnce(again)
+    }
+    const last = start()
+    last.journal.close()
+    expect(last.isTrusted).toBe(true)
   })
 
   it('of another layout is not believed', () => {

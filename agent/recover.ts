@@ -65,7 +65,9 @@ export function recoverJournal(options: {
   const fresh = tryToRead(path, undefined)
   if (typeof fresh === 'string') throw new Error(`no journal can be made in ${options.dataFolder}: ${fresh}`)
   writeFileSync(trustFile, '', { mode: 0o600, flush: true })
-  return { ...fresh, ...files, isTrusted: false }
+  // It counts on from the last write of this boot, or a snapshot from before would count for more than it.
+  const meta = { ...fresh.meta, serial: readSerial(serialFile) }
+  return { ...fresh, meta, ...files, isTrusted: false }
 }
 
 type Read = Pick<Recovered, 'journal' | 'lines' | 'targets' | 'meta'>
