@@ -315,10 +315,11 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
 
     it('tells screen readers how it ended', async () => {
       const card = await showOne({})
-      await page.route('**/api/grant', (route) =>
-        route.fulfill({ json: { data: { ACLID: 'it', Status: 2, ExpiredAfter: null } } }),
-      )
-      portal.set(entries({ Description: 'It', Status: 0, ExpiredAfter: farEnd() }))
+      await page.route('**/api/grant', (route) => {
+        // Not before: a look by itself would show a door that nobody clicked.
+        portal.set(entries({ Description: 'It', Status: 0, ExpiredAfter: farEnd() }))
+        return route.fulfill({ json: { data: { ACLID: 'it', Status: 2, ExpiredAfter: null } } })
+      })
       await accessButton(card).click()
       await page.getByRole('status').getByText('It: access granted').waitFor({ state: 'attached' })
       await page.unroute('**/api/grant')
