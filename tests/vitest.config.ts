@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ['tests/support/services.ts'],
     pool: 'forks',
     // On two cores: half of the time a test waits for something.
-    maxWorkers: 4,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

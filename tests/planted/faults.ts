@@ -346,7 +346,9 @@ export const faults: readonly Fault[] = [
     find: '(wanted === null ? [] : [{ address, ...wanted }])',
     replace:
       '(wanted === null || (list.driver.onReplaced !== undefined && holders(list, address).every(({ applied, entry }) => applied?.stands === true && applied.generation === entry.generation)) ? [] : [{ address, ...wanted }])',
-    finders: [{ ...stormTest, because: /lockOut[^\n]*haproxy|not within[^\n]*haproxy|lost: [^\n]*haproxy/ }],
+    finders: [
+      { test: 'agent/drivers/haproxy-agent.test.ts', title: 'within 5 s of a restart', because: notWithin },
+    ],
   },
   {
     name: 'script-close-not-run',
@@ -371,6 +373,28 @@ export const faults: readonly Fault[] = [
     file: 'agent/drivers/panos.ts',
     find: 'const reply = await deps.api.op(settings.device, settings.command)\n',
     replace: 'const reply = { error: null }\n',
-    finders: [{ ...stormTest, because: /(leftOpen|lockOut)[^\n]*panos/ }],
+    finders: [
+      {
+        test: 'agent/drivers/panos.test.ts',
+        title: 'is refreshed by name and virtual system',
+        because: either,
+      },
+    ],
+  },
+  {
+    name: 'flow-remembered',
+    what: 'a socket is ended and its flow left in conntrack, which lets its port in again',
+    file: 'agent/cut/connections.ts',
+    find: "way === 'sockets' && rules.hasConntrack ? await forget() : null",
+    replace: 'null',
+    finders: [{ test: 'tests/e2e/connections.test.ts', title: 'not begun again', because: expected }],
+  },
+  {
+    name: 'serial-begun-anew',
+    what: 'a new journal counts its writes from nothing, so that an older snapshot counts for more',
+    file: 'agent/recover.ts',
+    find: 'serial: readSerial(serialFile) }',
+    replace: 'serial: 0 }',
+    finders: [{ test: journalTest, title: 'however few writes', because: expected }],
   },
 ]

@@ -4,7 +4,7 @@ import type { AgentCreated } from '#server/agents/agent.schema.ts'
 import type { GrantAnswer } from '#server/grants/grant.schema.ts'
 import type { KnocCreated } from '#server/knocs/knoc.schema.ts'
 import type { AclStatus, UserStatus } from '#server/status/status.schema.ts'
-import { type ApiClient, createApiClient } from '../../deploy/demo/api-client.ts'
+import { type ApiClient, ApiFailure, createApiClient } from '../../deploy/demo/api-client.ts'
 import { makeLicence } from '../../deploy/demo/licence.ts'
 import { waitForAgent } from '../../deploy/demo/seed.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
@@ -183,15 +183,16 @@ export async function aSite(
     }
   }
 
-  /** Waits until a person's entry has one of these status numbers. */
+  /** Waits until a person's entry has one of these status numbers; a server that is overloaded is asked again. */
   const untilStatus = (
     person: { statusOf: (aclId: string) => Promise<AclStatus | undefined> },
     aclId: string,
     wanted: readonly number[],
   ) =>
-    until(`status ${wanted.join(' or ')}`, async () =>
-      wanted.includes((await person.statusOf(aclId))?.Status ?? -1),
-    )
+    until(`status ${wanted.join(' or ')}`, async () => {
+      const entry = await person.statusOf(aclId).catch(passOverload)
+      return wanted.includes(entry?.Status ?? -1)
+    })
 
   async function close(): Promise<void> {
     await Promise.all(agents.map((agent) => agent.kill()))
@@ -235,3 +236,9 @@ const setsOf = (set4: string | undefined, set6: string | undefined) => ({
   ...(set4 === undefined ? {} : { V4SetName: set4 }),
   ...(set6 === undefined ? {} : { V6SetName: set6 }),
 })
+
+/** @throws whatever else the server answered. */
+function passOverload(error: unknown): undefined {
+  if (error instanceof ApiFailure && error.status === 503) return undefined
+  throw error
+}
