@@ -155,10 +155,7 @@ export const faults: readonly Fault[] = [
     file: 'agent/lists.ts',
     find: '    list.cuts.add(cuts)\n',
     replace: '',
-    finders: [
-      { test: 'agent/cut/cut.test.ts', title: 'loses his connections', because: either },
-      { ...stormTest, because: /streamLeft: / },
-    ],
+    finders: [{ test: 'agent/cut/cut.test.ts', title: 'loses his connections', because: either }],
   },
   {
     name: 'cut-without-being-told',
