@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { retriesReporter } from './support/retries-reporter.ts'
 
 /** All tests, one process per file; real services are started once by the global set-up. */
 export default defineConfig({
@@ -7,9 +8,10 @@ export default defineConfig({
     include: ['{server,agent,machines,web,tests,migrations}/**/*.test.{ts,tsx}'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['tests/support/services.ts'],
+    reporters: ['default', retriesReporter],
     pool: 'forks',
     // On two cores: half of the time a test waits for something.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
