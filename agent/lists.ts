@@ -177,7 +177,7 @@ export function createLists(deps: {
     list.cuts = createCutLane({
       list: key,
       isShut: (address) => desired(list, address) === null,
-      cut: async (entries) => list.driver.cut?.(entries) ?? null,
+      cut: async (entries, isShut) => list.driver.cut?.(entries, isShut) ?? null,
       onFault: (fault) => deps.onCutFault(target.key, fault),
       now: deps.nowOrWall,
       log: deps.log,

@@ -8,18 +8,26 @@ import type { PortRange } from './rules/rule.ts'
 import { allPorts, joinPorts, splitPorts } from './rules/split-ports.ts'
 import type { SocketEnder } from './sockets.ts'
 
-/** Addresses that have left a set, seen gone. */
-export type Departed = { set: string; family: 4 | 6; addresses: readonly string[] }
+/** Addresses that have left a set, seen gone; `isShut` says no of who is let in again meanwhile. */
+export type Departed = {
+  set: string
+  family: 4 | 6
+  addresses: readonly string[]
+  isShut: (address: string) => boolean
+}
 
 /** Some of the departed, and the ports they are shut out of. */
 type Part = { addresses: readonly string[]; ports: readonly PortRange[] }
+
+/** So many are forgotten within half a second or so. */
+const fewAddresses = 16
 
 /** Ends established flows on this host. */
 export type Connections = {
   /**
    * Ends what these addresses still have through the doors of their set, by what works for each door. Null when
-   * all was done that can be. One act at a time; nothing of it runs for entries whose rules cut by themselves
-   * but `ss -K`, which a silent flow needs.
+   * all was done that can be. Acts go on beside each other, their programs run in turn; nothing of it runs for entries
+   * whose rules cut by themselves but `ss -K`, which a silent flow needs.
    */
   end: (departed: Departed) => Promise<DriverError | null>
   /** What ends flows when an address leaves a set; reads the rules. */
@@ -41,9 +49,7 @@ export function createConnections(deps: {
   /** Sets the agent looks after. */
   managedSets: () => readonly string[]
 }): Connections {
-  let turn: Promise<unknown> = Promise.resolve()
-
-  const endNow = async (departed: Departed): Promise<DriverError | null> => {
+  const end = async (departed: Departed): Promise<DriverError | null> => {
     const { rules, isRecent } = await deps.rules.known()
     const error = await endBy(rules, departed)
     if (isRecent) return error
@@ -103,6 +109,7 @@ export function createConnections(deps: {
   /**
    * A socket that ends tells its peer, and the kernel counts that flow as established for ten seconds more: whoever
    * comes again from the same port would pass the rule for established connections. So the flow is forgotten first.
+   * Of many that takes a while, so what they have ends at once, and what they opened in between ends after it.
    */
   const endAtDoor = async (
     door: Door,
@@ -112,15 +119,19 @@ export function createConnections(deps: {
     if (ports.length === 0) return null
     const { way } = judgeDoor(door, rules)
     const { protocol, hook } = door
-    const forget = () => deps.flows.forget({ family: departed.family, protocol, addresses, ports })
+    const { family, isShut } = departed
+    const forget = () => deps.flows.forget({ family, protocol, addresses, ports, isShut })
+    const endSockets = () => deps.sockets.end(addresses, ports, isShut)
     if (way === 'conntrack') return forget()
-    if (hook === 'INPUT' && protocol === 'tcp') {
-      const forgotten = way === 'sockets' && rules.hasConntrack ? await forget() : null
-      const error = await deps.sockets.end(addresses, ports)
+    if (hook !== 'INPUT' || protocol !== 'tcp') return way === 'rules' ? null : nothingWorks(departed.set)
+    if (way === 'rules' || (rules.hasConntrack && addresses.length > fewAddresses)) {
+      const error = await endSockets()
       // Without ss the next packet is refused all the same.
-      return way === 'rules' ? null : (error ?? forgotten)
+      if (way === 'rules') return null
+      if (error !== null) return error
     }
-    return way === 'rules' ? null : nothingWorks(departed.set)
+    const forgotten = rules.hasConntrack ? await forget() : null
+    return (await endSockets()) ?? forgotten
   }
 
   /** No rule tells the ports: only somebody who has no other door here can be cut off without harm. */
@@ -131,15 +142,12 @@ export function createConnections(deps: {
     const alone = departed.addresses.filter((address) =>
       others.every((set) => !members.get(set)?.has(address)),
     )
-    return alone.length === 0 ? null : deps.sockets.end(alone, await deps.sockets.listening())
+    if (alone.length === 0) return null
+    return deps.sockets.end(alone, await deps.sockets.listening(), departed.isShut)
   }
 
   return {
-    end: (departed) => {
-      const act = turn.then(() => endNow(departed))
-      turn = act.catch(() => {})
-      return act
-    },
+    end,
     ways: async (sets) => {
       const rules = await deps.rules.fresh()
       const facts = Map.groupBy(

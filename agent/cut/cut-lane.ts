@@ -17,11 +17,14 @@ export type CutFault = { code: string; text: string; atMs: number } | null
 const retryWaitsMs = [250, 1_000, 4_000] as const
 const batchSize = 1_000
 
-/** Builds it. `isShut` is asked when an entry's turn has come: who is let in again meanwhile keeps what he has. */
+/**
+ * Builds it. `isShut` is asked when an entry's turn has come, and by `cut` while it works: who is let in again
+ * meanwhile keeps what he has.
+ */
 export function createCutLane(deps: {
   list: string
   isShut: (address: string) => boolean
-  cut: (entries: readonly Closing[]) => Promise<DriverError | null>
+  cut: (entries: readonly Closing[], isShut: (address: string) => boolean) => Promise<DriverError | null>
   onFault: (fault: CutFault) => void
   now: () => number
   log: AgentLog
@@ -48,7 +51,7 @@ export function createCutLane(deps: {
 
   const act = async (entries: readonly Closing[]): Promise<DriverError | null> => {
     try {
-      return await deps.cut(entries)
+      return await deps.cut(entries, deps.isShut)
     } catch (error) {
       return { code: 'unknown', text: String(error).slice(0, 300) }
     }

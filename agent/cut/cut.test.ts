@@ -78,6 +78,15 @@ describe.skipIf(!hasKernelSets())('whoever leaves a list by an order that cuts',
     expect(server.resultOf(order)?.outcome).toBe('verified')
     return order
   }
+  /** The same for several at once. */
+  const giveAll = async (addresses: readonly string[], untilMs: number) => {
+    const orders = addresses.map((address) =>
+      anOrder(four, address, (generation += 1), untilMs, { cut: true }),
+    )
+    server.order(...orders)
+    await until('all answers', () => orders.every((order) => server.resultOf(order) !== undefined))
+    return orders
+  }
   const inMs = (ms: number) => Date.now() + ms
 
   beforeEach(async () => {
@@ -180,6 +189,48 @@ describe.skipIf(!hasKernelSets())('whoever leaves a list by an order that cuts',
     delete programs.ss
     await give(four, '192.0.2.12', inMs(60_000))
     await give(four, '192.0.2.12', 0)
+  })
+
+  it('keeps them when he is let in again while another’s cut is under way', async () => {
+    fake('ss', `sleep 1; echo "$@" >> ${ns.folder}/told; echo ended`)
+    const [another, back] = ['192.0.2.20', '192.0.2.21']
+    await give(net4, another, inMs(60_000))
+    await give(four, back, inMs(60_000))
+    await give(net4, another, 0)
+    await give(four, back, 0)
+    await give(four, back, inMs(60_000))
+    await sawCut(another)
+    await give(four, another, inMs(60_000))
+    await give(four, another, 0)
+    await until('both doors', () => told().filter((line) => line.includes(another)).length === 3)
+    expect(told().join('\n')).not.toContain(back)
+  })
+
+  it('has all he left behind forgotten by one command, whatever is in the kernel’s table', async () => {
+    const addresses = Array.from({ length: 6 }, (_, n) => `192.0.2.${30 + n}`)
+    const flowOf = (address: string, port: number) =>
+      `tcp 6 99 TIME_WAIT src=${address} dst=192.0.2.1 sport=${port} dport=22 src=192.0.2.1 dst=${address} sport=22 dport=${port} mark=0 use=1`
+    const table = ['198.51.100.1', ...addresses.slice(0, 5)].flatMap((address) =>
+      Array.from({ length: 100 }, (_, n) => flowOf(address, 40_000 + n)),
+    )
+    writeFileSync(join(ns.folder, 'table'), `${table.join('\n')}\n`)
+    fake(
+      'conntrack',
+      `case $1 in -L) cat ${ns.folder}/table;; *) cat >> ${ns.folder}/forgotten; echo . >> ${ns.folder}/runs;; esac`,
+    )
+    await stopAll()
+    await start()
+    await giveAll(addresses, inMs(60_000))
+    await giveAll(addresses, 0)
+    const read = (name: string) => {
+      const path = join(ns.folder, name)
+      return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
+    }
+    await until('both doors', () => told().length >= 2)
+    expect(read('forgotten').filter((line) => line.endsWith(' 22'))).toEqual(
+      addresses.slice(0, 5).map((address) => `-D -f ipv4 -p tcp -s ${address} --reply-port-src 22`),
+    )
+    expect(read('runs')).toHaveLength(1)
   })
 
   it('loses them together with thousands of others, in a few runs that no close waits for', async () => {

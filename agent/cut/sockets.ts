@@ -1,11 +1,19 @@
 import { run } from '../command.ts'
 import type { DriverError } from '../drivers/driver.ts'
 import type { PortRange } from './rules/rule.ts'
+import { createTurns } from './turns.ts'
 
 /** Ends sockets of this host by `ss -K`: both ends of a flow are told at once, also when it is silent. */
 export type SocketEnder = {
-  /** Ends what these addresses have on these local ports. */
-  end: (addresses: readonly string[], ports: readonly PortRange[]) => Promise<DriverError | null>
+  /**
+   * Ends what these addresses have on these local ports. One run at a time on a host; `isShut` is asked when an
+   * address's run begins, as somebody may have been let in again meanwhile.
+   */
+  end: (
+    addresses: readonly string[],
+    ports: readonly PortRange[],
+    isShut?: (address: string) => boolean,
+  ) => Promise<DriverError | null>
   /** Ports that somebody listens on here. */
   listening: () => Promise<PortRange[]>
   /** Whether the kernel does it (CONFIG_INET_DIAG_DESTROY); null while that is not known. */
@@ -20,6 +28,7 @@ const timeoutMs = 10_000
 export function createSocketEnder(deps: { ss: string | undefined; canEnd: boolean | null }): SocketEnder {
   const { ss } = deps
   let { canEnd } = deps
+  const inTurn = createTurns()
 
   const ask = (program: string, flags: string, words: readonly string[]) =>
     run(program, [flags, ...words], { timeoutMs, maxOutputBytes: 8_388_608 })
@@ -41,13 +50,15 @@ export function createSocketEnder(deps: { ss: string | undefined; canEnd: boolea
   return {
     listening: async () => (ss === undefined ? [] : readListening(ss)),
     canEnd: () => (ss === undefined ? false : canEnd),
-    end: async (addresses, ports) => {
+    end: async (addresses, ports, isShut = () => true) => {
       if (ss === undefined) return noProgram
       if (canEnd === false) return cannotEnd
       if (ports.length === 0) return null
       for (let index = 0; index < addresses.length; index += addressesAtOnce) {
-        const filter = toFilter(addresses.slice(index, index + addressesAtOnce), ports)
-        const error = await endSome(ss, filter)
+        const error = await inTurn(async () => {
+          const shut = addresses.slice(index, index + addressesAtOnce).filter(isShut)
+          return shut.length === 0 ? null : endSome(ss, toFilter(shut, ports))
+        })
         if (error !== null) return error
       }
       return null

@@ -72,8 +72,11 @@ export type Driver = {
   ensure: () => Promise<Health>
   /** Takes away whatever the agent may have put there, known or not; entries without an end are not the agent's. */
   empty: () => Promise<Health>
-  /** Ends the established connections of addresses that were closed, where this kind of point can. */
-  cut?: (entries: readonly Closing[]) => Promise<DriverError | null>
+  /**
+   * Ends the established connections of addresses that were closed, where this kind of point can. `isShut` says no of
+   * who is let in again while it works, to be asked as late as possible.
+   */
+  cut?: (entries: readonly Closing[], isShut?: (address: string) => boolean) => Promise<DriverError | null>
   /**
    * Tells the device to fetch the list from the server now; null when it took the order. Only for lists that are
    * fetched (Passive+): the server names no entries for them.

@@ -106,10 +106,13 @@ export function haproxyDriver(deps: HaproxyDeps, target: TargetDescription): Dri
     return readType(type)
   }
 
-  const cut = (entries: readonly Closing[]) => {
-    const addresses = entries.flatMap(({ address }) => parseAddress(address)?.text ?? [])
+  const cut = (entries: readonly Closing[], isShut: (address: string) => boolean = () => true) => {
     const aclIds = [...new Set([aclId, ...socket.lists()])]
-    return socket.apart((serving) => cutSessions(serving, { formers: socket.formers(), addresses, aclIds }))
+    return socket.apart(async (serving) => {
+      const shut = entries.filter(({ address }) => isShut(address))
+      const addresses = shut.flatMap(({ address }) => parseAddress(address)?.text ?? [])
+      return cutSessions(serving, { formers: socket.formers(), addresses, aclIds })
+    })
   }
 
   return {
@@ -125,7 +128,7 @@ export function haproxyDriver(deps: HaproxyDeps, target: TargetDescription): Dri
     ensure: () => ensure().catch(faultError),
     // No entry says whose it is: those in the journal are closed one by one, the others are not the agent's.
     empty: async () => null,
-    cut: (entries) => cut(entries).catch(faultError),
+    cut: (entries, isShut) => cut(entries, isShut).catch(faultError),
     onReplaced: (listener) => socket.onReplaced(aclId, listener),
   }
 }

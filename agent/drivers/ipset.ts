@@ -156,9 +156,11 @@ export function ipsetDriver(deps: IpsetDeps, target: TargetDescription): Driver 
     return [...outcomes.filter(({ address }) => !again.has(address)), ...retried]
   }
 
-  const cut: Driver['cut'] = async (entries) => {
-    const addresses = entries.flatMap(({ address }) => parseAddress(address)?.text ?? [])
-    return deps.connections.end({ set: name, family, addresses })
+  const cut: Driver['cut'] = async (entries, isShut = () => true) => {
+    const named = new Map(entries.map(({ address }) => [parseAddress(address)?.text, address]))
+    const addresses = [...named.keys()].filter((text) => text !== undefined)
+    const isTextShut = (text: string) => isShut(named.get(text) ?? text)
+    return deps.connections.end({ set: name, family, addresses, isShut: isTextShut })
   }
 
   return { batchSize: 500, open, close, list, ensure, empty: () => emptySet(ipset, name), cut }

@@ -382,7 +382,7 @@ export const faults: readonly Fault[] = [
     name: 'flow-remembered',
     what: 'a socket is ended and its flow left in conntrack, which lets its port in again',
     file: 'agent/cut/connections.ts',
-    find: "way === 'sockets' && rules.hasConntrack ? await forget() : null",
+    find: 'rules.hasConntrack ? await forget() : null',
     replace: 'null',
     finders: [{ test: 'tests/e2e/connections.test.ts', title: 'not begun again', because: expected }],
   },
