@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { FileOrder } from './support/file-order.ts'
 import { retriesReporter } from './support/retries-reporter.ts'
 
 /** All tests, one process per file; real services are started once by the global set-up. */
@@ -9,6 +10,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['tests/support/services.ts'],
     reporters: ['default', retriesReporter],
+    sequence: { sequencer: FileOrder },
     pool: 'forks',
     // On two cores: half of the time a test waits for something.
     maxWorkers: 4,

@@ -39,11 +39,14 @@ export async function startEmbeddedPostgres({
   dataDir,
   log,
   user: givenUser,
+  maxConnections,
 }: {
   dataDir: string
   log: Log
   /** Who runs PostgreSQL; by default whoever may, see {@link choosePostgresUser}. */
   user?: PostgresUser
+  /** For more than one server: by default one has enough and some are left. */
+  maxConnections?: number
 }): Promise<EmbeddedPostgres> {
   const user = givenUser ?? (await choosePostgresUser(log))
   const base = resolve(dataDir)
@@ -51,7 +54,7 @@ export async function startEmbeddedPostgres({
   const folder = await openPostgresFolder(base)
   const programs = await findPostgresPrograms(join(folder.root, 'lib'))
   await handOver({ base, folder, programs, user })
-  const place: Place = { folder, programs, user, log }
+  const place: Place = { folder, programs, user, log, maxConnections }
   const stopping = new AbortController()
   let keeper: Keeper = await bringUp(place, onLost)
   let recovery = Promise.resolve()
@@ -92,6 +95,7 @@ interface Place {
   programs: PostgresPrograms
   user: PostgresUser
   log: Log
+  maxConnections: number | undefined
 }
 
 /** Root with the account `postgres` gives it the folders; in every other case they are its own already. */
@@ -100,7 +104,7 @@ async function handOver({
   folder,
   programs,
   user,
-}: Omit<Place, 'log'> & { base: string }): Promise<void> {
+}: Pick<Place, 'folder' | 'programs' | 'user'> & { base: string }): Promise<void> {
   const { uid, gid } = user.ids
   if (uid === undefined || gid === undefined) return
   // It may pass through the data folder, but not look into it.
@@ -148,16 +152,25 @@ async function waitUntilReady(place: Place): Promise<string> {
   throw new Error(`PostgreSQL does not start in ${folder.data}; its last words: ${words.trim()}`)
 }
 
-async function startPostmaster({ folder, programs, user }: Place): Promise<{ hasExited: () => boolean }> {
+async function startPostmaster({
+  folder,
+  programs,
+  user,
+  maxConnections,
+}: Place): Promise<{ hasExited: () => boolean }> {
   await makeCluster({ folder, programs, user })
   await clearStalePostmaster(folder.data, folder.socket)
   await rm(folder.logFile, { force: true })
-  const args = ['-D', folder.data, '-k', folder.socket, ...postgresSettings]
+  const args = ['-D', folder.data, '-k', folder.socket, ...postgresSettings(maxConnections)]
   return startDetached({ program: programs.postgres, args, env: programs.env, user }, folder.logFile)
 }
 
 /** Made beside its place and moved there whole, so that a kill in the middle leaves nothing half made. */
-async function makeCluster({ folder, programs, user }: Omit<Place, 'log'>): Promise<void> {
+async function makeCluster({
+  folder,
+  programs,
+  user,
+}: Pick<Place, 'folder' | 'programs' | 'user'>): Promise<void> {
   const names = await readdir(folder.root)
   if (names.includes('data')) return
   for (const name of names.filter((name) => name.startsWith('data.')))

@@ -30,8 +30,9 @@ const settings = {
   log_autovacuum_min_duration: '-1',
 }
 
-/** The settings as arguments of `postgres`. */
-export const postgresSettings: readonly string[] = Object.entries(settings).flatMap(([name, value]) => [
-  '-c',
-  `${name}=${value}`,
-])
+/** The settings as arguments of `postgres`; `maxConnections` in place of what one server needs. */
+export const postgresSettings = (maxConnections?: number): string[] =>
+  Object.entries({
+    ...settings,
+    ...(maxConnections !== undefined && { max_connections: String(maxConnections) }),
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -33,6 +33,8 @@ export async function openShownPortal(
     }))
   })
   await signIn(page, login)
+  // A page that is loaded again first shows what its tab knew, until the server has answered.
+  await page.addInitScript(() => sessionStorage.removeItem('userSession'))
 
   return {
     visitor,

@@ -32,8 +32,6 @@ export type StormOptions = {
   queue: 'postgres' | 'redis'
   /** Told how far it is. */
   say?: (line: string) => void
-  /** Whether streams have to end as their doors close; that they don't end before is judged in any case. Default true. */
-  judgesCuts?: boolean
 }
 
 export type StormReport = StreamMeasures & {
@@ -141,7 +139,7 @@ async function storm({
     ...books,
     doors: world.doors.map(({ id, kind, agent, cuts }) => ({
       ...{ id, kind, agent },
-      cuts: (options.judgesCuts ?? true) && cuts && doorKinds[kind].canCut,
+      cuts: cuts && doorKinds[kind].canCut,
     })),
     mustSince: judge.mustSince,
   })

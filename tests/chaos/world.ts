@@ -83,7 +83,7 @@ async function build(
   const { folder, undo } = options
   const log = createLog({ logLevel: 'fatal', replica: 'chaos' })
   const dataDir = join(folder, 'postgres')
-  const postgres = await startEmbeddedPostgres({ dataDir, log })
+  const postgres = await startEmbeddedPostgres({ dataDir, log, maxConnections: 200 })
   undo.push(postgres.stop)
   await migrateToLatest(postgres.connection)
   await migrateQueue(postgres.connection)

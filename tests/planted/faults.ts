@@ -387,6 +387,22 @@ export const faults: readonly Fault[] = [
     finders: [{ test: 'tests/e2e/connections.test.ts', title: 'not begun again', because: expected }],
   },
   {
+    name: 'cut-of-who-is-back',
+    what: 'somebody who was let in again while his cut waited for its turn is cut off all the same',
+    file: 'agent/cut/sockets.ts',
+    find: '.filter(isShut)',
+    replace: '',
+    finders: [{ test: 'agent/cut/cut.test.ts', title: 'let in again while', because: expected }],
+  },
+  {
+    name: 'flows-one-by-one',
+    what: 'each flow is forgotten by a command of its own, which holds up every other cut of the host',
+    file: 'agent/cut/flows.ts',
+    find: 'found.set(`${source} ${servicePort}`,',
+    replace: 'found.set(`${found.size}`,',
+    finders: [{ test: 'agent/cut/cut.test.ts', title: 'forgotten by one command', because: expected }],
+  },
+  {
     name: 'serial-begun-anew',
     what: 'a new journal counts its writes from nothing, so that an older snapshot counts for more',
     file: 'agent/recover.ts',

@@ -27,6 +27,8 @@ export async function setup(project: TestProject): Promise<void> {
   const postgres = await startEmbeddedPostgres({
     dataDir,
     log: createLog({ logLevel: 'warn', replica: 'tests' }),
+    // Each worker has a server or two, with their pools.
+    maxConnections: 400,
   })
   const { host, password } = postgres.connection
   const admin = new Client(toClientConfig({ host, password, user: 'postgres', database: 'postgres' }))
