@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
         await own.page.clock.resume()
         await own.show(entries({ Description: 'It', Status }))
         await entry(own.page, 'It').waitFor()
-        await own.page.waitForTimeout(1_000)
+        await own.page.waitForTimeout(400)
         await own.page.clock.pauseAt((await own.page.evaluate(() => Date.now())) + 2_000)
         await settle()
         own.looks.splice(0)
@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser())('the entries of the portal', { timeout: journeyTi
       /** Waits for the answers that are under way, and gives the page the time to take them; its clock stands meanwhile. */
       const settle = async () => {
         await eventually(() => underWay.size).toBe(0)
-        await own.page.waitForTimeout(700)
+        await own.page.waitForTimeout(300)
         await own.page.clock.runFor(20)
       }
       const pass = async (milliseconds: number) => {
