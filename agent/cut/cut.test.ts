@@ -216,7 +216,7 @@ describe.skipIf(!hasKernelSets())('whoever leaves a list by an order that cuts',
     writeFileSync(join(ns.folder, 'table'), `${table.join('\n')}\n`)
     fake(
       'conntrack',
-      `case $1 in -L) cat ${ns.folder}/table;; *) cat >> ${ns.folder}/forgotten; echo . >> ${ns.folder}/runs;; esac`,
+      `case $1 in -L) echo "$@" >> ${ns.folder}/listed; cat ${ns.folder}/table;; *) cat >> ${ns.folder}/forgotten; echo . >> ${ns.folder}/runs;; esac`,
     )
     await stopAll()
     await start()
@@ -231,6 +231,7 @@ describe.skipIf(!hasKernelSets())('whoever leaves a list by an order that cuts',
       addresses.slice(0, 5).map((address) => `-D -f ipv4 -p tcp -s ${address} --reply-port-src 22`),
     )
     expect(read('runs')).toHaveLength(1)
+    expect(read('listed')).toContain('-L -f ipv4 -p tcp --reply-port-src 22')
   })
 
   it('loses them together with thousands of others, in a few runs that no close waits for', async () => {

@@ -58,10 +58,15 @@ export function createFlowForgetter(conntrack: string | undefined): FlowForgette
   }
 
   const readFlows = async (program: string, departing: Departing): Promise<Forgetting[] | DriverError> => {
-    const { family, protocol } = departing
-    const args = ['-L', '-f', `ipv${family}`, '-p', protocol]
-    const listed = await inTurn(() => run(program, args, limits))
-    return listed.ok ? findForgettings(parseFlows(listed.stdout), departing) : toError(listed)
+    const { family, protocol, ports } = departing
+    const found: Forgetting[] = []
+    for (const filter of toFilters(ports)) {
+      const args = ['-L', '-f', `ipv${family}`, '-p', protocol, ...filter]
+      const listed = await inTurn(() => run(program, args, limits))
+      if (!listed.ok) return toError(listed)
+      found.push(...findForgettings(parseFlows(listed.stdout), departing))
+    }
+    return found
   }
 
   return {
@@ -89,9 +94,15 @@ export function createFlowForgetter(conntrack: string | undefined): FlowForgette
 
 /** For a few people at a few ports the kernel's table needs no reading before; else null. */
 function toPlainForgettings({ addresses, ports }: Departing): Forgetting[] | null {
-  if (addresses.length * ports.length > fewCommands) return null
-  if (ports.some(([from, to]) => from !== to)) return null
+  const areFew = addresses.length * ports.length <= fewCommands && ports.every(([from, to]) => from === to)
+  if (!areFew) return null
   return addresses.flatMap((address) => ports.map(([port]) => ({ address, source: address, port })))
+}
+
+/** Of a large table only what goes to the door's ports is printed, where those are few. */
+function toFilters(ports: readonly PortRange[]): string[][] {
+  const areFew = ports.length <= fewCommands && ports.every(([from, to]) => from === to)
+  return areFew ? ports.map(([port]) => ['--reply-port-src', String(port)]) : [[]]
 }
 
 /** Everything a host has at a port goes by one command, however many flows that are. */

@@ -76,10 +76,12 @@ async function pointAtEverything(page: Page): Promise<() => Promise<void>> {
   const selector = 'button, a[href], input, select, textarea, summary, tr, [role="option"], [role="menuitem"]'
   const { nodeIds } = await session.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector })
   for (const nodeId of nodeIds)
-    await session.send('CSS.forcePseudoState', {
-      nodeId,
-      forcedPseudoClasses: ['hover', 'focus', 'focus-visible'],
-    })
+    await session
+      .send('CSS.forcePseudoState', { nodeId, forcedPseudoClasses: ['hover', 'focus', 'focus-visible'] })
+      .catch((error: unknown) => {
+        // A look at the server has drawn it anew meanwhile; the others of its kind stand.
+        if (!String(error).includes('Could not find node')) throw error
+      })
   // Whoever listens no more takes the states with it.
   return () => session.detach()
 }
