@@ -85,7 +85,6 @@ describe.skipIf(!hasKernelSets())('whoever leaves a list by an order that cuts',
     )
     server.order(...orders)
     await until('all answers', () => orders.every((order) => server.resultOf(order) !== undefined))
-    return orders
   }
   const inMs = (ms: number) => Date.now() + ms
 
