@@ -153,6 +153,21 @@ describe('the judge of a storm', () => {
     expect(court.kinds()).toEqual(['lockOut open'])
   })
 
+  it('gives an end that is put off in its last moment the time of any order, and no more', () => {
+    const court = aCourt()
+    court.grant(start + 20_000)
+    court.lookFor(19_900, 'open')
+    court.grant(start + 60_000)
+    court.grant(start + 90_000)
+    // Up to the former end it stands by the former order.
+    expect(court.judge.mustSince('plain', address, start + 19_999)).toBe(start)
+    court.lookFor(bounds.openMs, 'refused')
+    expect(court.judge.mustSince('plain', address, court.now())).toBe(start + 19_900)
+    expect(court.kinds()).toEqual([])
+    court.lookFor(100, 'refused')
+    expect(court.kinds()).toEqual(['lockOut open'])
+  })
+
   it('finds nobody locked out while the truth is away', () => {
     const court = aCourt()
     court.grant(start + 600_000)
@@ -314,7 +329,7 @@ describe('the judge of a storm', () => {
     paths.take({ type: 'agent.up', agent: 'edge' }, start)
     const judge = createJudge({
       doors,
-      rightOf: () => ({ mayUntil: start, must: false, claims: [] }),
+      rightOf: () => ({ mayUntil: start, must: false, mustUntil: -Infinity, claims: [] }),
       pathOf: paths.stateOf,
       stalledMs: () => 5_000,
     })

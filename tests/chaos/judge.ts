@@ -65,6 +65,10 @@ type Pair = {
   heldEnd: number
   changedAt: number
   mustSince: number | null
+  mustUntil: number
+  /** The end it had before that was put off, and when it was: from that end on it stands by that order. */
+  formerEnd: number
+  putOffAt: number
   wasOpen: boolean
   /** Seen shut since the last right ended, with a whole path: nothing may open it again. */
   wasSeenShut: boolean
@@ -129,8 +133,18 @@ export function createJudge(deps: {
       if (pair.wasOpen && pair.overSince === pair.lastMayUntil) measures.ends += 1
     }
     pair.lastMayUntil = right.mayUntil
-    pair.mustSince = right.must ? (pair.mustSince ?? at) : null
+    noteMust(pair, right, at)
     return { pair, right }
+  }
+
+  function noteMust(pair: Pair, { must, mustUntil }: Right, at: number): void {
+    const isPutOff = must && pair.mustUntil > at && mustUntil > pair.mustUntil
+    if (isPutOff) {
+      if (pair.formerEnd < at) pair.formerEnd = pair.mustUntil
+      pair.putOffAt = at
+    }
+    pair.mustUntil = mustUntil
+    pair.mustSince = must ? mustSinceAt({ ...pair, mustSince: pair.mustSince ?? at }, at) : null
   }
 
   /** A whole path for long enough after the last change: the agent holds no older, later end. */
@@ -278,8 +292,10 @@ export function createJudge(deps: {
     /** The same for each kind of door. */
     kinds: (): ReadonlyMap<string, KindMeasures> => kinds,
     /** Since when somebody has had to find a door open without a break; null: nobody. */
-    mustSince: (door: string, address: string): number | null =>
-      pairs.get(`${door} ${address}`)?.mustSince ?? null,
+    mustSince: (door: string, address: string, at: number): number | null => {
+      const pair = pairs.get(`${door} ${address}`)
+      return pair === undefined ? null : mustSinceAt(pair, at)
+    },
     /** The looks at which the slowest of the legal was seen. */
     worst: () => ({ ...worst }),
   }
@@ -287,6 +303,10 @@ export function createJudge(deps: {
 
 /** A way that has worked for so long has told all there was to tell. */
 const steadyMs = 1_000
+
+/** Since when it has had to be open by what was ordered; an end that is put off in its last moment is an order too. */
+const mustSinceAt = ({ mustSince, formerEnd, putOffAt }: Pair, at: number): number | null =>
+  mustSince === null || at < formerEnd ? mustSince : Math.max(mustSince, putOffAt)
 
 /** Looks at the same thing within this time are one breach. */
 const sameBreachMs = 10_000
@@ -303,6 +323,9 @@ const newPair = (): Pair => ({
   heldEnd: -Infinity,
   changedAt: 0,
   mustSince: null,
+  mustUntil: -Infinity,
+  formerEnd: -Infinity,
+  putOffAt: -Infinity,
   wasOpen: false,
   wasSeenShut: false,
 })

@@ -49,7 +49,7 @@ type Kept = Claim & {
 }
 
 /** What the judge asks of one door and one address. */
-export type Right = { mayUntil: number; must: boolean; claims: Claim[] }
+export type Right = { mayUntil: number; must: boolean; mustUntil: number; claims: Claim[] }
 
 /** A request whose connection was lost may still be carried out for as long as a server can work on it. */
 export const lingerMs = 12_000
@@ -145,11 +145,13 @@ export function createLedger({ onChange = () => undefined }: { onChange?: (at: n
   function rightOf(door: string, address: string, at: number): Right {
     const concerned = claims.filter((claim) => claim.address === address && placeOf(claim.knoc).may.has(door))
     const allowed = concerned.filter(({ may }) => may)
+    const entitled = concerned.filter(
+      ({ must, mustUntil, knoc }) => must && mustUntil > at && placeOf(knoc).must === door,
+    )
     return {
       mayUntil: Math.max(-Infinity, ...allowed.map(({ mayUntil }) => mayUntil)),
-      must: concerned.some(
-        ({ must, mustUntil, knoc }) => must && mustUntil > at && placeOf(knoc).must === door,
-      ),
+      must: entitled.length > 0,
+      mustUntil: Math.max(-Infinity, ...entitled.map(({ mustUntil }) => mustUntil)),
       claims: concerned,
     }
   }

@@ -16,7 +16,12 @@ function aCourt({ cuts = true } = {}) {
   let stalledMs = 0
   const judge = createStreamJudge({
     doors: [{ id: door, kind: 'haproxy', agent: 'edge', cuts }],
-    rightOf: (_door, _address, at) => ({ mayUntil: until, must: until > at, claims: [] }),
+    rightOf: (_door, _address, at) => ({
+      mayUntil: until,
+      must: until > at,
+      mustUntil: until,
+      claims: [],
+    }),
     mustSince: () => start - 60_000,
     pathOf: paths.stateOf,
     lossOf: paths.lossOf,

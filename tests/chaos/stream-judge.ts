@@ -44,7 +44,7 @@ const steadyMs = bounds.closeMs
 export function createStreamJudge(deps: {
   doors: readonly StreamDoor[]
   rightOf: (door: string, address: string, at: number) => Right
-  mustSince: (door: string, address: string) => number | null
+  mustSince: (door: string, address: string, at: number) => number | null
   pathOf: (agent: string) => PathState
   lossOf: (door: string) => LossState
   stalledMs?: (from: number, to: number) => number
@@ -102,7 +102,7 @@ export function createStreamJudge(deps: {
   function isDue({ door, address, openedAt }: Stream, at: number): boolean {
     const { wholeSince } = deps.pathOf(door.agent)
     const { isAway, backAt } = deps.lossOf(door.id)
-    const mustSince = deps.mustSince(door.id, address)
+    const mustSince = deps.mustSince(door.id, address, at + cutMs)
     const isSteady = (since: number | null) => since !== null && since < at - steadyMs
     // An end that is near may come a moment early: ends that come nearer are told before those that move away.
     const isMeant = deps.rightOf(door.id, address, at + cutMs).must
