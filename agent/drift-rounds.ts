@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { List } from './lists.ts'
+import { createTurns } from './turns.ts'
 
 const everyMs = 5_000
 /** A look may take this share of the time at most (decision 12: 5 % CPU), unless it is one that only waits. */
@@ -26,17 +27,14 @@ export function createDriftRounds(deps: {
   look: (lists: readonly List[]) => Promise<void>
   onFailure: (error: unknown) => void
 }): DriftRounds {
-  const turns = new Map<string, Promise<void>>()
+  const turns = new Map<string, ReturnType<typeof createTurns>>()
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   let isStopped = false
 
   const inTurn = (round: string, look: () => Promise<void>): Promise<void> => {
-    const turn = (turns.get(round) ?? Promise.resolve()).then(look)
-    turns.set(
-      round,
-      turn.catch(() => {}),
-    )
-    return turn
+    const turn = turns.get(round) ?? createTurns()
+    turns.set(round, turn)
+    return turn(look)
   }
 
   const membersOf = (round: string) => Array.from(deps.lists()).filter((list) => roundOf(list) === round)

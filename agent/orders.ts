@@ -7,6 +7,7 @@ import { JournalFault } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import type { Lists } from './lists.ts'
 import type { AgentLog } from './log.ts'
+import { createTurns } from './turns.ts'
 
 type Frame<Type extends ServerFrame['type']> = Extract<ServerFrame, { type: Type }>
 
@@ -43,15 +44,13 @@ export function createOrders(deps: {
 }): Orders {
   let { epoch, highestGeneration } = deps
   const pieces = new Map<number, Frame<'buckets'>[]>()
-  let chain: Promise<unknown> = Promise.resolve()
+  const turns = createTurns()
 
   /** Frames are taken in the order they came. */
   const inTurn = (act: (current: string) => Promise<void>): Promise<void> => {
     const current = knownEpoch()
     // What waited while a new epoch began is of no meaning in it; the server sends what counts.
-    const turn = chain.then(() => (current === epoch ? act(current) : undefined))
-    chain = turn.catch(() => {})
-    return turn
+    return turns(async () => (current === epoch ? act(current) : undefined))
   }
 
   const noteGeneration = (generation: number) => {

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import { run } from '../command.ts'
 import type { DriverError } from '../drivers/driver.ts'
+import { createTurns } from '../turns.ts'
 import type { PortRange } from './rules/rule.ts'
-import { createTurns } from './turns.ts'
 
 /** Makes the kernel forget flows, by `conntrack -D`; what then becomes of them is up to the rules. */
 export type FlowForgetter = {

@@ -1,7 +1,7 @@
 import { run } from '../command.ts'
 import type { DriverError } from '../drivers/driver.ts'
+import { createTurns } from '../turns.ts'
 import type { PortRange } from './rules/rule.ts'
-import { createTurns } from './turns.ts'
 
 /** Ends sockets of this host by `ss -K`: both ends of a flow are told at once, also when it is silent. */
 export type SocketEnder = {

@@ -140,7 +140,7 @@ export function createJudge(deps: {
   function noteMust(pair: Pair, { must, mustUntil }: Right, at: number): void {
     const isPutOff = must && pair.mustUntil > at && mustUntil > pair.mustUntil
     if (isPutOff) {
-      if (pair.formerEnd < at) pair.formerEnd = pair.mustUntil
+      pair.formerEnd = pair.formerEnd < at ? pair.mustUntil : Math.min(pair.formerEnd, pair.mustUntil)
       pair.putOffAt = at
     }
     pair.mustUntil = mustUntil
