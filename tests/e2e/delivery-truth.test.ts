@@ -17,7 +17,7 @@ import {
 } from '#tests/support/delivery-host.ts'
 import type { CuttableProxy } from '#tests/support/hands.ts'
 import { hasKernel } from '#tests/support/host.ts'
-import { endMany, settle, standMany } from '#tests/support/many-doors.ts'
+import { endIn, endMany, standMany } from '#tests/support/many-doors.ts'
 import { type Person, type Site, urlOf } from '#tests/support/site.ts'
 import { until } from '#tests/support/until.ts'
 
@@ -122,10 +122,7 @@ describe.skipIf(!hasKernel())('delivery, whatever was lost on the way', { timeou
       await host.untilOpen(person.at)
     }
     // In the backup this one is open; when it is put back its end has come.
-    await sql`
-      update grants set ends_at = now() + interval '6 seconds'
-      where ended_at is null and address = ${brief.at}::inet`.execute(site.db)
-    await settle(site, [brief.at])
+    await endIn(site, brief.at, 6)
     const epoch = await epochOf(site)
     await Promise.all(site.servers.map((server) => server.kill()))
     expect(await desired(site)).toContain(brief.at)
