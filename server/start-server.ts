@@ -151,7 +151,7 @@ export async function startServer(
     [
       ...gateway.duties.map((duty) => (duty.name === 'table' ? followedBy(duty, truthWatch.saw) : duty)),
       { name: 'sweep', everyMs: 250, run: () => sweepOnce(sweepDeps) },
-      { name: 'auditor', everyMs: 10_000, run: () => auditor.audit() },
+      { name: 'auditor', everyMs: 10_000, run: auditor.round },
       { name: 'extended sessions', everyMs: 5_000, run: () => endLeftBehind(db.background, { rights }) },
       { name: 'failed clicks', everyMs: 5_000, run: () => giveUpFailedClicks(db.background, { rights }) },
       {

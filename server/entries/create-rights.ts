@@ -5,11 +5,12 @@ import type { Gateway } from '../gateway/gateway.ts'
 import { goOn, listGoingOn } from '../grants/going-on.service.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
-import { type EntryKey, toLockOrder } from './entry-key.ts'
+import { toLockOrder } from './entry-key.ts'
 import { lockSubjects } from './lock-subjects.ts'
 import type { EndReason, Rights, RightsScope } from './rights.ts'
 import { type EndedGrant, endDeadGrants, readScopeKeys } from './scope-keys.query.ts'
 import { entriesATransaction, settleEntries } from './settle-entries.ts'
+import { leaveUnsettled, settleUnsettled } from './unsettled-entries.ts'
 
 /** What the rights need: the grants pool, and whom to tell after the commit. */
 export type RightsDeps = {
@@ -30,17 +31,19 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
       const before = await readScopeKeys(tx, scope)
       const result = await act(tx)
       if (!before.hasGrants && keepsLists(scope))
-        return { result, ended: [], orders: [], rest: [], goingOn: [] }
+        return { result, ended: [], orders: [], isAll: true, goingOn: [] }
       const after = await readScopeKeys(tx, scope)
       const ended = await endDeadGrants(tx, scope, reason)
       await writeAudit(tx, ended.map(toAudit(reason)))
       const keys = toLockOrder([...before.keys, ...after.keys])
+      const rest = keys.slice(entriesATransaction)
+      await leaveUnsettled(tx, rest)
       const orders = await settleEntries(tx, keys.slice(0, entriesATransaction))
       const goingOn = await listGoingOn(tx, { acls: scope.acls ?? [], endedIds: ended.map(({ id }) => id) })
-      return { result, ended, orders, rest: keys.slice(entriesATransaction), goingOn }
+      return { result, ended, orders, isAll: rest.length === 0, goingOn }
     })
     gateway.nudge(done.orders)
-    await settleRest(db, gateway, done.rest)
+    if (!done.isAll) await settleRest(db, gateway)
     events.publish([...new Set([...(scope.sessions ?? []), ...done.ended.map((grant) => grant.sessionId)])])
     // Last: what has ended is told whatever becomes of this.
     await goOn({ db, gateway, events }, done.goingOn)
@@ -56,17 +59,14 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
 const keepsLists = ({ acls = [], everybody }: RightsScope): boolean => acls.length === 0 && everybody !== true
 
 /**
- * The rights are gone with the first commit; what is left is only to order it, a thousand entries at a time.
- * If the process dies in here the auditor finds the rest.
+ * The rights are gone with the first commit; what is left is only to order it, a thousand entries at a time. If the
+ * process dies in here the sweep goes on with it.
  */
-async function settleRest(
-  db: Kysely<DB>,
-  gateway: Pick<Gateway, 'nudge'>,
-  keys: readonly EntryKey[],
-): Promise<void> {
-  for (let from = 0; from < keys.length; from += entriesATransaction) {
-    const part = keys.slice(from, from + entriesATransaction)
-    gateway.nudge(await inTransaction(db, (tx) => settleEntries(tx, part)))
+async function settleRest(db: Kysely<DB>, gateway: Pick<Gateway, 'nudge'>): Promise<void> {
+  for (;;) {
+    const { taken, orders } = await inTransaction(db, settleUnsettled)
+    gateway.nudge(orders)
+    if (taken === 0) return
   }
 }
 

@@ -5,19 +5,20 @@ import type { DB } from '../platform/database.types.ts'
 import type { RightsDeps } from './create-rights.ts'
 import type { EntryKey } from './entry-key.ts'
 import { type OrderRef, settleEntries } from './settle-entries.ts'
+import { settleUnsettled } from './unsettled-entries.ts'
 
 /** Rows of each kind one round takes; a full round is followed by the next at once. */
 const batch = 200
 
 /**
  * One round of the sweep, run by every replica every 250 ms: closes what has reached its end, orders extensions
- * that may not wait longer, and orders again what failed. Ends are the database's clock; each kind of work is
- * one transaction that takes its rows with SKIP LOCKED, so replicas share it (design §1).
+ * that may not wait longer, orders again what failed, and settles what a large change left. Ends are the database's
+ * clock; each kind of work is one transaction that takes its rows with SKIP LOCKED, so replicas share it (design §1).
  *
  * @returns whether a batch was full, so that there may be more.
  */
 export async function sweepOnce({ db, gateway, events }: RightsDeps): Promise<boolean> {
-  const rounds = [endSessions, endGrants, orderAgain] as const
+  const rounds = [endSessions, endGrants, orderAgain, settleLeft] as const
   let more = false
   for (const round of rounds) {
     const { rows, orders, sessionIds } = await inTransaction(db, round)
@@ -112,4 +113,10 @@ async function orderAgain(tx: Kysely<DB>): Promise<Round> {
   )
   const again = await settleEntries(tx, failed, { reorder: true })
   return { rows: due.rows.length, orders: [...orders, ...again], sessionIds: [] }
+}
+
+/** Entries that were too many for the transaction in which their rights changed, and whose process died since. */
+async function settleLeft(tx: Kysely<DB>): Promise<Round> {
+  const { taken, orders } = await settleUnsettled(tx)
+  return { rows: taken, orders, sessionIds: [] }
 }

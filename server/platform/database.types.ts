@@ -457,6 +457,12 @@ export interface TruthGaps {
   seconds: number
 }
 
+export interface UnsettledEntries {
+  address: string
+  id: Generated<number>
+  targetId: string
+}
+
 export interface UsedAssertions {
   assertionId: string
   expiresAt: Timestamp
@@ -568,6 +574,7 @@ export interface DB {
   targetReports: TargetReports
   targets: Targets
   truthGaps: TruthGaps
+  unsettledEntries: UnsettledEntries
   usedAssertions: UsedAssertions
   userAcls: UserAcls
   users: Users

@@ -75,7 +75,7 @@ export type WrongEntry = Omit<OrderedEntry, 'generation' | 'orderedAt' | 'desire
 
 /** Entries that are not what the live grants say: the auditor's own look, and whose they are. */
 export async function listWronglyOrdered(db: Kysely<DB>): Promise<WrongEntry[]> {
-  const keys = await listWrongEntries(db)
+  const keys = await listWrongEntries(db, { unsettled: true })
   return keys.length === 0 ? [] : describe(db, keys)
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createAuditor } from '#server/entries/auditor.ts'
+import { createAuditor, listWrongEntries } from '#server/entries/auditor.ts'
 import { createRights } from '#server/entries/create-rights.ts'
-import { settleEntries } from '#server/entries/settle-entries.ts'
+import { type OrderRef, settleEntries } from '#server/entries/settle-entries.ts'
 import { sweepOnce } from '#server/entries/sweep.ts'
 import { createGrantService } from '#server/grants/grant.service.ts'
 import { inTransaction } from '#server/platform/database.ts'
@@ -291,10 +291,83 @@ describe('by time and by audit', () => {
   })
 })
 
-/** A thousand addresses, each held by a session of each of the users. */
-async function holdInPairs(users: readonly string[], aclId: string): Promise<Map<string, string[]>> {
+describe('a change of more entries than one transaction may lock', () => {
+  /** A user who holds 2,500 addresses at an agent's list, and what his being disabled does. */
+  const crowd = async () => {
+    const { aclId, targetId } = await aKnoc(db, { agentId })
+    const userId = await aUser(db)
+    await entitle(db, userId, aclId)
+    const addresses = [...(await holdInPairs([userId], aclId, 2_500)).keys()]
+    for (const some of chunks(addresses, 1_000)) {
+      const keys = some.map((address) => ({ targetId, address }))
+      await inTransaction(db, (tx) => settleEntries(tx, keys))
+    }
+    const open = async () => {
+      const { rows } = await sql<{ open: number }>`
+        select count(*) as open from entries where target_id = ${targetId} and desired = 'open'`.execute(db)
+      return rows[0]?.open
+    }
+    const disable = (gateway: Parameters<typeof createRights>[0]['gateway']) =>
+      createRights({ ...silent, db, gateway }).change({ users: [userId] }, 'userChanged', async (tx) => {
+        await sql`update users set login_enabled = false where id = ${userId}`.execute(tx)
+      })
+    return { targetId, open, disable }
+  }
+
+  it('is ordered whole by whoever makes it', async () => {
+    const { open, disable } = await crowd()
+    const told: number[] = []
+    expect(await open()).toBe(2_500)
+    await disable({ nudge: (orders) => void told.push(orders.length) })
+    expect(await open()).toBe(0)
+    expect(told.filter((many) => many > 0)).toEqual([1_000, 1_000, 500])
+  })
+
+  it('is ended by the sweep when the process dies after the first thousand; the auditor has nothing to repair', async () => {
+    const { targetId, open, disable } = await crowd()
+    const die = () => {
+      throw new Error('died')
+    }
+    await expect(disable({ nudge: die })).rejects.toThrow('died')
+    expect(await open()).toBe(1_500)
+    const { auditor, deps } = make()
+    expect(await auditor.audit()).toBe(0)
+    // Whoever compares without taking part is shown what still stands.
+    const left = await listWrongEntries(db, { unsettled: true })
+    expect(left.filter((key) => key.targetId === targetId)).toHaveLength(500)
+    const closes: string[] = []
+    const nudge = (orders: readonly OrderRef[]) => void closes.push(...orders.map(({ desired }) => desired))
+    expect(await sweepOnce({ ...deps, gateway: { nudge } })).toBe(true)
+    expect(await open()).toBe(500)
+    expect(await sweepOnce({ ...deps, gateway: { nudge } })).toBe(true)
+    expect(await open()).toBe(0)
+    expect(await sweepOnce({ ...deps, gateway: { nudge } })).toBe(false)
+    expect(closes).toEqual(Array.from({ length: 1_500 }, () => 'closed'))
+  })
+
+  it('is repaired round by round, without a pause, when it was made behind the back of all this', async () => {
+    const { targetId, open } = await crowd()
+    const { auditor } = make()
+    await sql`
+      update grants set ended_at = now(), ended_reason = 'revoked'
+      where acl_id in (select acl_id from acl_targets where target_id = ${targetId})`.execute(db)
+    for (const left of [2_000, 1_500, 1_000, 500, 0]) {
+      expect(await auditor.round()).toBe(true)
+      expect(await open()).toBe(left)
+    }
+    expect(await auditor.round()).toBe(false)
+    expect(auditor.repairsTotal()).toBe(2_500)
+  })
+})
+
+/** So many addresses, each held by a session of each of the users. */
+async function holdInPairs(
+  users: readonly string[],
+  aclId: string,
+  many = 1_000,
+): Promise<Map<string, string[]>> {
   const { rows } = await sql<{ address: string; sessionId: string }>`
-    with addresses as (select host(inet '10.2.0.0' + n) as address from generate_series(1, 1000) as n),
+    with addresses as (select host(inet '10.2.0.0' + n) as address from generate_series(1, ${many}::int) as n),
     made as (
       insert into sessions (user_id, token_hash, ip_address, ends_at)
       select u.id, gen_random_uuid()::text, a.address::inet, now() + interval '1 hour'

@@ -25,6 +25,20 @@ export const faults: readonly Fault[] = [
     finders: [{ test: gatewayTest, title: 'no nudge brought it', because: expected }],
   },
   {
+    name: 'large-change-left-half',
+    what: 'what a large change leaves is forgotten when its process dies',
+    file: 'server/entries/sweep.ts',
+    find: ', settleLeft] as const',
+    replace: '] as const',
+    finders: [
+      {
+        test: 'tests/access/access.test.ts',
+        title: 'ended by the sweep when the process dies',
+        because: expected,
+      },
+    ],
+  },
+  {
     name: 'agent-drops-closes',
     what: 'the agent writes a close down and does not carry it out',
     file: 'agent/orders.ts',
