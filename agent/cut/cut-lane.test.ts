@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { DriverError } from '../drivers/driver.ts'
 import { quietLog, until } from '../testing/builders.ts'
 import { type CutFault, createCutLane } from './cut-lane.ts'
@@ -24,6 +24,8 @@ function aLane(answers: (DriverError | null)[] = [], open: ReadonlySet<string> =
   return { lane, runs, faults }
 }
 
+afterEach(() => vi.useRealTimers())
+
 describe('the lane that ends connections', () => {
   it('takes what was closed in one go in one go, once, and leaves out who is let in again', async () => {
     const { lane, runs } = aLane([], new Set(['192.0.2.2']))
@@ -34,17 +36,19 @@ describe('the lane that ends connections', () => {
   })
 
   it('tries again, tells a fault once and its end, and takes others meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { lane, runs, faults } = aLane([failure, failure])
+    const ran = (many: number) => vi.waitFor(() => expect(runs).toHaveLength(many))
     lane.add([closing('192.0.2.1')])
-    await until('the first failed', () => faults.length === 1)
+    await ran(1)
+    await vi.advanceTimersByTimeAsync(100)
     lane.add([closing('192.0.2.2')])
+    await ran(2)
+    await vi.advanceTimersByTimeAsync(150)
+    await ran(3)
+    await vi.advanceTimersByTimeAsync(100)
     await lane.idle()
-    expect(runs.map((run) => run.join()).toSorted()).toEqual([
-      '192.0.2.1',
-      '192.0.2.1',
-      '192.0.2.2',
-      '192.0.2.2',
-    ])
+    expect(runs).toEqual([['192.0.2.1'], ['192.0.2.2'], ['192.0.2.1'], ['192.0.2.2']])
     expect(faults).toEqual([{ code: 'timeout', text: 'too slow', atMs: 1 }, null])
   })
 
