@@ -10,7 +10,7 @@ beforeAll(async () => {
   replica = aReplica(database.db)
 })
 afterAll(async () => {
-  replica.stop()
+  await replica.stop()
   await database.drop()
 })
 

@@ -27,7 +27,7 @@ beforeEach(async () => {
   ;({ targetId } = await aKnoc(database.db, { agentId, set4: 'ssh', description: 'SSH' }))
 })
 afterEach(async () => {
-  replica.stop()
+  await replica.stop()
   await sql`truncate entries, grants, acl_targets, targets, agents, replicas cascade`.execute(database.db)
 })
 
@@ -256,7 +256,7 @@ describe('with an agent that can’t be asked', () => {
   it('says that the server which held its link is dead, and that none runs', async () => {
     await anEntry('10.1.0.1')
     await replica.link(agentId, { lists: { [targetId]: { '10.1.0.1': await endOf('10.1.0.1') } } })
-    replica.stop()
+    await replica.stop()
     await sql`update replicas set seen_at = now() - interval '7 seconds'`.execute(database.db)
     const differences = await found()
     expect(differences.map(({ kind }) => kind)).toEqual(['noServer', 'agentAway'])

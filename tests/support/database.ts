@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, type QueryResultRow } from 'pg'
 import { inject } from 'vitest'
-import { createDatabase, type Database } from '#server/platform/database.ts'
+import { createDatabase, type Database, databaseLimits } from '#server/platform/database.ts'
 import { type DatabaseConnection, toClientConfig } from '#server/platform/database-connection.ts'
 import { Secret } from '#server/platform/secret.ts'
 
@@ -21,7 +21,9 @@ export async function testDatabase({ empty = false, max = 10 } = {}): Promise<Te
   const { host, password, template } = inject('postgres')
   await asSuperuser(`create database ${name} template ${empty ? 'template1' : template} owner knoc`)
   const connection = { host, user: 'knoc', password: new Secret(password), database: name }
-  const database = createDatabase(connection, { max, applicationName: name })
+  // A test may ask for hundreds of things at once, and the machine has other tests to run.
+  const limits = { ...databaseLimits, connect: 20_000 }
+  const database = createDatabase(connection, { max, applicationName: name, limits })
   async function drop(): Promise<void> {
     await database.close()
     await asSuperuser(`drop database ${name} with (force)`)

@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '#server/platform/database.types.ts'
+import { startDuties } from '#server/platform/duties.ts'
+import { createLog } from '#server/platform/log.ts'
 import { aHello, aQuietGateway } from './quiet-gateway.ts'
 
 /** A frame of either side, as a test reads it. */
@@ -12,8 +14,13 @@ export type FakeList = Record<string, number | Date> | 'unlistable' | 'failed' |
 export function aReplica(db: Kysely<DB>, { replica = 'here' }: { replica?: string } = {}) {
   const gateway = aQuietGateway(db, { replica })
   const run = (name: string) => gateway.duties.find((duty) => duty.name === name)?.run()
-  const timer = setInterval(() => void run('listings'), 20)
-  const beat = setInterval(() => void run('table')?.then(() => run('heartbeat')), 1_000)
+  const stop = startDuties(
+    [
+      { name: 'listings', everyMs: 20, run: async () => run('listings') },
+      { name: 'beat', everyMs: 1_000, run: () => Promise.resolve(run('table')).then(() => run('heartbeat')) },
+    ],
+    createLog({ logLevel: 'silent', replica }),
+  )
 
   /** Links an agent; `lists` is what stands on each of its targets. */
   async function link(
@@ -61,10 +68,8 @@ export function aReplica(db: Kysely<DB>, { replica = 'here' }: { replica?: strin
     link,
     /** Runs a duty of the gateway now. */
     run,
-    stop: () => {
-      clearInterval(timer)
-      clearInterval(beat)
-    },
+    /** Resolves when nothing of it asks the database any more. */
+    stop,
   }
 }
 
