@@ -42,13 +42,16 @@ export function createAuditor(deps: RightsDeps & { rights: Rights; reads: Kysely
   }
 }
 
+// Both looks go through whole tables, and have no parameters, so that they are planned for the tables as they are: a
+// plan that a connection kept from when they were small takes for ever.
+
 /** Sessions with a standing grant that does not live though its time has not come. */
 export async function listDeadGrants(db: Kysely<DB>): Promise<string[]> {
   const { rows } = await sql<{ sessionId: string }>`
     select distinct g.session_id from grants g
     where g.ended_at is null and g.ends_at > statement_timestamp()
       and not exists (select from live_grants l where l.id = g.id offset 0)
-    limit ${batch}`.execute(db)
+    limit ${sql.lit(batch)}`.execute(db)
   return rows.map((row) => row.sessionId)
 }
 
@@ -66,16 +69,16 @@ export async function listWrongEntries(
       where e.desired = 'open' and e.until > statement_timestamp() and not exists (
         select from acl_targets t join live_grants l on l.acl_id = t.acl_id
         where t.target_id = e.target_id and t.family = family(e.address) and l.address = e.address)
-        and (${unsettled} or not exists (
+        and (${sql.lit(unsettled)} or not exists (
           select from unsettled_entries u where u.target_id = e.target_id and u.address = e.address))
-      limit ${batch})
+      limit ${sql.lit(batch)})
     union
     (select t.target_id, host(l.address) from live_grants l
       join acl_targets t on t.acl_id = l.acl_id and t.family = family(l.address)
       where not exists (
         select from entries e where e.target_id = t.target_id and e.address = l.address and e.desired = 'open')
-        and (${unsettled} or not exists (
+        and (${sql.lit(unsettled)} or not exists (
           select from unsettled_entries u where u.target_id = t.target_id and u.address = l.address))
-      limit ${batch})`.execute(db)
+      limit ${sql.lit(batch)})`.execute(db)
   return rows
 }

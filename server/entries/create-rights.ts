@@ -5,11 +5,12 @@ import type { Gateway } from '../gateway/gateway.ts'
 import { goOn, listGoingOn } from '../grants/going-on.service.ts'
 import { inTransaction } from '../platform/database.ts'
 import type { DB } from '../platform/database.types.ts'
+import { planAnew } from '../platform/prepared-statements.ts'
 import { toLockOrder } from './entry-key.ts'
 import { lockSubjects } from './lock-subjects.ts'
 import type { EndReason, Rights, RightsScope } from './rights.ts'
 import { type EndedGrant, endDeadGrants, readScopeKeys } from './scope-keys.query.ts'
-import { entriesATransaction, settleEntries } from './settle-entries.ts'
+import { entriesATransaction, manyEntries, settleEntries } from './settle-entries.ts'
 import { leaveUnsettled, settleUnsettled } from './unsettled-entries.ts'
 
 /** What the rights need: the grants pool, and whom to tell after the commit. */
@@ -32,6 +33,7 @@ export function createRights({ db, gateway, events }: RightsDeps): Rights {
       const result = await act(tx)
       if (!before.hasGrants && keepsLists(scope))
         return { result, ended: [], orders: [], isAll: true, goingOn: [] }
+      if (before.keys.length > manyEntries) await planAnew(tx)
       const after = await readScopeKeys(tx, scope)
       const ended = await endDeadGrants(tx, scope, reason)
       await writeAudit(tx, ended.map(toAudit(reason)))

@@ -1,10 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import { type DesiredEntry, desiredEntry, type EntryPlan, type Holder, planEntry } from '#machines/access.ts'
 import type { DB } from '../platform/database.types.ts'
+import { planAnew } from '../platform/prepared-statements.ts'
 import { type EntryKey, toColumns, toLockOrder } from './entry-key.ts'
 
 /** Most entries one transaction may lock (decision 1). */
 export const entriesATransaction = 1_000
+
+/** From here on planning costs nothing beside the work. */
+export const manyEntries = 100
 
 /** One new order, as the delivery is told of it. */
 export type OrderRef = {
@@ -36,6 +40,7 @@ export async function settleEntries(
   if (ordered.length > entriesATransaction)
     throw new Error(`${ordered.length} entries in one transaction; ${entriesATransaction} at most.`)
   if (ordered.length === 0) return []
+  if (ordered.length > manyEntries) await planAnew(tx)
 
   const locked = await lockEntries(tx, ordered)
   const { holders, nowMs } = await readHolders(tx, ordered)

@@ -14,14 +14,16 @@ export async function leaveUnsettled(tx: Kysely<DB>, keys: readonly EntryKey[]):
 
 /**
  * Settles as many of the entries that were left as one transaction may lock, the oldest first. Those that somebody
- * else has in hand are passed over, so that everybody can help.
+ * else has in hand are passed over, so that everybody can help. `materialized`: a subquery may be run once a row, and
+ * then takes more than its limit.
  *
  * @returns how many were taken, and what has to be told after the commit.
  */
 export async function settleUnsettled(tx: Kysely<DB>): Promise<{ taken: number; orders: OrderRef[] }> {
   const { rows } = await sql<EntryKey>`
-    delete from unsettled_entries where id in (
+    with due as materialized (
       select id from unsettled_entries order by id limit ${entriesATransaction} for update skip locked)
-    returning target_id, host(address) as address`.execute(tx)
+    delete from unsettled_entries u using due where u.id = due.id
+    returning u.target_id, host(u.address) as address`.execute(tx)
   return { taken: rows.length, orders: await settleEntries(tx, rows) }
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
 import type { ClientBase } from 'pg'
+import type { DB } from './database.types.ts'
 
 /** Texts one connection keeps prepared; beyond that a statement is planned each time. */
 const mostPrepared = 300
@@ -27,4 +29,12 @@ export function prepareStatements(client: ClientBase): void {
     return name === undefined ? query(...args) : query({ name, text, values }, ...rest)
   }
   client.query = preparedQuery as typeof client.query
+}
+
+/**
+ * Has what follows in this transaction planned for the tables as they are. A plan that was kept from when they were
+ * small reads them whole for each row, until the database next gathers statistics: a minute later at best.
+ */
+export async function planAnew(tx: Kysely<DB>): Promise<void> {
+  await sql`set local plan_cache_mode = force_custom_plan`.execute(tx)
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditor, listWrongEntries } from '#server/entries/auditor.ts'
-import { createRights } from '#server/entries/create-rights.ts'
+import { createRights, type RightsDeps } from '#server/entries/create-rights.ts'
 import { type OrderRef, settleEntries } from '#server/entries/settle-entries.ts'
 import { sweepOnce } from '#server/entries/sweep.ts'
 import { createGrantService } from '#server/grants/grant.service.ts'
-import { inTransaction } from '#server/platform/database.ts'
+import { createDatabase, inTransaction } from '#server/platform/database.ts'
 import type { ClientAddress } from '#server/platform/http/client-address.ts'
 import { createLog } from '#server/platform/log.ts'
 import { aKnoc, aLicence, anAgent, aSession, aUser, entitle } from '#tests/support/builders.ts'
@@ -292,23 +292,25 @@ describe('by time and by audit', () => {
 })
 
 describe('a change of more entries than one transaction may lock', () => {
-  /** A user who holds 2,500 addresses at an agent's list, and what his being disabled does. */
-  const crowd = async () => {
+  /** A user who holds many addresses at an agent's list, and what his being disabled does. */
+  const crowd = async (many = 2_500) => {
     const { aclId, targetId } = await aKnoc(db, { agentId })
     const userId = await aUser(db)
     await entitle(db, userId, aclId)
-    const addresses = [...(await holdInPairs([userId], aclId, 2_500)).keys()]
+    const addresses = [...(await holdInPairs([userId], aclId, many)).keys()]
     for (const some of chunks(addresses, 1_000)) {
       const keys = some.map((address) => ({ targetId, address }))
       await inTransaction(db, (tx) => settleEntries(tx, keys))
     }
+    // As the database does by itself within a minute.
+    await sql`analyze`.execute(db)
     const open = async () => {
       const { rows } = await sql<{ open: number }>`
         select count(*) as open from entries where target_id = ${targetId} and desired = 'open'`.execute(db)
       return rows[0]?.open
     }
-    const disable = (gateway: Parameters<typeof createRights>[0]['gateway']) =>
-      createRights({ ...silent, db, gateway }).change({ users: [userId] }, 'userChanged', async (tx) => {
+    const disable = (deps: Partial<RightsDeps> = {}) =>
+      createRights({ ...silent, db, ...deps }).change({ users: [userId] }, 'userChanged', async (tx) => {
         await sql`update users set login_enabled = false where id = ${userId}`.execute(tx)
       })
     return { targetId, open, disable }
@@ -318,7 +320,7 @@ describe('a change of more entries than one transaction may lock', () => {
     const { open, disable } = await crowd()
     const told: number[] = []
     expect(await open()).toBe(2_500)
-    await disable({ nudge: (orders) => void told.push(orders.length) })
+    await disable({ gateway: { nudge: (orders) => void told.push(orders.length) } })
     expect(await open()).toBe(0)
     expect(told.filter((many) => many > 0)).toEqual([1_000, 1_000, 500])
   })
@@ -328,7 +330,7 @@ describe('a change of more entries than one transaction may lock', () => {
     const die = () => {
       throw new Error('died')
     }
-    await expect(disable({ nudge: die })).rejects.toThrow('died')
+    await expect(disable({ gateway: { nudge: die } })).rejects.toThrow('died')
     expect(await open()).toBe(1_500)
     const { auditor, deps } = make()
     expect(await auditor.audit()).toBe(0)
@@ -343,6 +345,30 @@ describe('a change of more entries than one transaction may lock', () => {
     expect(await open()).toBe(0)
     expect(await sweepOnce({ ...deps, gateway: { nudge } })).toBe(false)
     expect(closes).toEqual(Array.from({ length: 1_500 }, () => 'closed'))
+  })
+
+  it('is planned for the tables as they are; a small one keeps its plans', async () => {
+    const lone = createDatabase(database.connection, { max: 1, applicationName: 'lone' })
+    try {
+      await sql`set plan_cache_mode = force_generic_plan`.execute(lone.db)
+      const plans = async () => {
+        const { rows } = await sql<{ generic: number; custom: number }>`
+          select generic_plans as generic, custom_plans as custom from pg_prepared_statements
+          where statement like '%lock_entries(%' or statement like '%from live_grants l%'`.execute(lone.db)
+        return rows
+      }
+      const { disable } = await crowd(90)
+      await disable({ db: lone.db })
+      const small = await plans()
+      expect(small).toHaveLength(3)
+      expect(small.every(({ generic, custom }) => generic > 0 && custom === 0)).toBe(true)
+      await (await crowd()).disable({ db: lone.db })
+      const large = await plans()
+      expect(large.map(({ generic }) => generic)).toEqual(small.map(({ generic }) => generic))
+      expect(large.every(({ custom }) => custom > 0)).toBe(true)
+    } finally {
+      await lone.close()
+    }
   })
 
   it('is repaired round by round, without a pause, when it was made behind the back of all this', async () => {
