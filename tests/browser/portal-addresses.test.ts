@@ -34,6 +34,8 @@ describe.skipIf(!hasBrowser())(
     let granted: { IPs: GrantRequest['IPs']; at: number }[]
     let logged: GrantRequest['IPs']
     let revalidations: number
+    /** What every status waits for before it is answered. */
+    let held: Promise<void> | undefined
     let hasLeft: boolean
 
     beforeAll(async () => {
@@ -49,6 +51,7 @@ describe.skipIf(!hasBrowser())(
       granted = []
       logged = []
       revalidations = 0
+      held = undefined
       hasLeft = false
       visitor = await browser.visit(site.arena.serverUrl, { bypassCSP: true })
       visitor.context.setDefaultTimeout(patience)
@@ -87,8 +90,19 @@ describe.skipIf(!hasBrowser())(
     const change = (route: Route, fields: object) =>
       changeAnswer<object>(route, (data) => ({ ...data, ...fields }))
 
+    /** Statuses that are asked for from now on are answered when what this answers is called. */
+    function holdStatus(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = undefined
+        resolve()
+      }
+    }
+
     async function answerStatus(route: Route): Promise<void> {
       if (route.request().headers()['x-knoc-revalidate'] === '1') revalidations += 1
+      await held
       await changeAnswer<UserStatus>(route, (data) => ({
         ...data,
         Nonce: data.Nonce || 'nonce-of-a-test',
@@ -283,6 +297,21 @@ describe.skipIf(!hasBrowser())(
         await page.getByText('You are offline').waitFor({ state: 'hidden' })
         await eventually(() => revalidations).toBeGreaterThan(before)
         expect(await isSameDocument(page)).toBe(true)
+      })
+
+      it('says so still when an answer arrives that was on its way when the network went', async () => {
+        await arrive()
+        const release = holdStatus()
+        const before = revalidations
+        await page.evaluate(() => window.dispatchEvent(new Event('online')))
+        await eventually(() => revalidations).toBeGreaterThan(before)
+        await visitor.context.setOffline(true)
+        await page.getByText('You are offline').waitFor()
+        const answered = page.waitForResponse(/\/api\/status\?/)
+        release()
+        await (await answered).finished()
+        await page.waitForTimeout(300)
+        expect(await page.getByText('You are offline').isVisible()).toBe(true)
       })
 
       it('leads to the login, which says why, when the address has changed too often', async () => {

@@ -23,7 +23,7 @@ export type HomeSession = {
   session: UserSession | null | undefined
   /** Why the last look failed; what is on screen stays. */
   failure: unknown
-  /** The browser says that it has no network, and no look has shown otherwise. */
+  /** The browser says that it has no network, and no look since has shown otherwise. */
   isOffline: boolean
   /** What became of the session's addresses, until dismissed. */
   news: readonly AddressNews[]
@@ -37,15 +37,18 @@ export function useHomeSession(): HomeSession {
   const { session, error } = useUserSession()
   const [failure, setFailure] = useState<unknown>(null)
   const [isOffline, setIsOffline] = useState(() => !navigator.onLine)
+  const wentOfflineAt = useRef(0)
   const looks = useRef<Looks | null>(null)
 
   const look: Look = useCallback(
     async (how) => {
+      const begunAt = performance.now()
       try {
         await refreshSession(queryClient, how)
         if (how.signal.aborted) return
         setFailure(null)
-        setIsOffline(false)
+        // An answer that was on its way when the network went says nothing about it.
+        if (begunAt > wentOfflineAt.current) setIsOffline(false)
       } catch (cause) {
         // That ends this page as well, which gives up its looks: the reason is told all the same.
         if (endIfExpired(queryClient, cause)) return
@@ -63,7 +66,10 @@ export function useHomeSession(): HomeSession {
     const stopListening = [
       onNetworkChange(() => made.revalidate({ isNewNetwork: true })),
       onReturn(() => made.revalidate()),
-      onOffline(setIsOffline),
+      onOffline((isGone) => {
+        if (isGone) wentOfflineAt.current = performance.now()
+        setIsOffline(isGone)
+      }),
       () => made.stop(),
     ]
     return () => {
